@@ -1,6 +1,6 @@
-import { close, closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs'
+import { close, closeSync, constants, fstatSync, write, writeSync } from 'node:fs'
 import { QuiesceError, toError } from '../base/errors.ts'
-import { refuseForeignLink } from '../report/foreign-link.ts'
+import { openFile } from '../report/open-file.ts'
 import type { ReadableJournal, Reader } from './reading.ts'
 
 /**
@@ -30,7 +30,7 @@ export class JournalFile implements Reader {
     this.#path = path
     this.#journal = journal
     this.#failed = failed
-    this.#fd = openFile(path)
+    this.#fd = openJournal(path)
   }
 
   more(): void {
@@ -92,11 +92,10 @@ export class JournalFile implements Reader {
 }
 
 /** Without waiting: opening a pipe without a reader would never return. */
-function openFile(path: string): number {
+function openJournal(path: string): number {
   let fd: number
   try {
-    refuseForeignLink(path)
-    fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NONBLOCK, 0o666)
+    fd = openFile(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NONBLOCK, 0o666)
   } catch (thrown) {
     throw writeError(path, thrown)
   }

@@ -1,10 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, closeSync, constants, fstatSync, lstatSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { lstat, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeFile as writeWithCallback,
+} from 'node:fs'
+import { lstat, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { promisify } from 'node:util'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { sayOnStandardError } from '../log/terminal.ts'
-import { refuseForeignLink } from './foreign-link.ts'
+import { openFile, refuseForeignLink } from './open-file.ts'
 import type { Report } from './report.ts'
 
 /**
@@ -12,6 +24,9 @@ import type { Report } from './report.ts'
  * for ever, in its last step.
  */
 const IN_PLACE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NONBLOCK
+
+/** To an open file, which its namesake with promises does not take by number. */
+const writeTo = promisify(writeWithCallback)
 
 /**
  * What stands in the way of putting another file in its place: a mounted file such as Kubernetes'
@@ -41,8 +56,13 @@ export async function writeReport(path: string | undefined, report: Report, sign
     }
     refuseForeignLink(path)
     if ((await isReplaceable(path)) && (await replace(path, text(report), signal))) return true
-    await writeFile(path, text(report), { flag: IN_PLACE, signal })
-    return (await stat(path)).isFile()
+    const file = openFile(path, IN_PLACE)
+    try {
+      await writeTo(file, text(report), { signal })
+      return fstatSync(file).isFile()
+    } finally {
+      closeSync(file)
+    }
   } catch (thrown) {
     const error = writeError(path, thrown)
     if (!signal.aborted) sayOnStandardError(process.stderr, `quiesce: ${error.message}\n`)
@@ -140,7 +160,7 @@ export function writeReportNow(path: string | undefined, report: Report): boolea
     }
     refuseForeignLink(path)
     if (isReplaceableNow(path) && replaceNow(path, text(report))) return true
-    const fd = openSync(path, IN_PLACE)
+    const fd = openFile(path, IN_PLACE)
     try {
       writeFileSync(fd, text(report))
       return fstatSync(fd).isFile()

@@ -1,14 +1,57 @@
 // Files that others could have a hand in. Fails when: a report is written through a name that can
 // be known before, or a file of the product is written through a link of another user; or a link of
-// one's own is not followed.
-import { lchownSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+// one's own is not followed; or a link takes the place of what was there at a look before, and is
+// followed.
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lchownSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { fileWriter } from '#apiserver/audit/file-writer.ts'
 import type { Report } from '#src/index.ts'
 import { JournalFile } from '#src/inspector/journal-file.ts'
+import { openFile } from '#src/report/open-file.ts'
 import { checkReportFile, writeReport, writeReportNow } from '#src/report/report-file.ts'
+
+/** What another user does behind a look of ours, or before our opening; of these paths. */
+const swap = vi.hoisted(() => ({
+  path: '',
+  afterLook: undefined as (() => void) | undefined,
+  beforeOpen: undefined as (() => void) | undefined,
+}))
+
+vi.mock('node:fs', async (importOriginal) => {
+  const real = await importOriginal<typeof import('node:fs')>()
+  const once = (moment: 'afterLook' | 'beforeOpen', path: unknown): void => {
+    const act = path === swap.path ? swap[moment] : undefined
+    if (!act) return
+    swap[moment] = undefined
+    act()
+  }
+  return {
+    ...real,
+    lstatSync: ((path: string, options: never) => {
+      const found = real.lstatSync(path, options)
+      once('afterLook', path)
+      return found
+    }) as typeof real.lstatSync,
+    openSync: ((path: string, flags: never, mode: never) => {
+      once('beforeOpen', path)
+      return real.openSync(path, flags, mode)
+    }) as typeof real.openSync,
+  }
+})
 
 const report = { exitCode: 0 } as unknown as Report
 
@@ -70,4 +113,51 @@ test.each(['in time', 'at the last moment'])('a report, %s, is written under no 
   }
   expect([...names].toSorted()).toEqual(['report.json', `report.json.${process.pid}.tmp`, 'victim'])
   expect(readdirSync(folder)).toEqual(['victim'])
+})
+
+const IN_PLACE: Readonly<Record<string, (path: string) => unknown>> = {
+  'the report': (path) => writeReport(path, report, new AbortController().signal),
+  'the report at the last moment': (path) => writeReportNow(path, report),
+  'the journal': (path) => new JournalFile(path, journal, () => {}),
+  'the audit log': (path) => fileWriter(path).open?.(),
+}
+const theirs = (path: string, victim: string) => (): void => {
+  rmSync(path)
+  symlinkSync(victim, path)
+  lchownSync(path, 4711, 4711)
+}
+
+describe.skipIf(process.getuid?.() !== 0)('when another user puts a link there in between', () => {
+  afterEach(() => Object.assign(swap, { path: '', afterLook: undefined, beforeOpen: undefined }))
+
+  test.each(Object.entries(IN_PLACE))('%s is not written through it, whether it replaces a link or a file', async (_, write) => {
+    for (const moment of ['afterLook', 'beforeOpen'] as const)
+      for (const first of ['link', 'file'] as const) {
+        const { folder, path, victim, victimSays } = trap('mine')
+        const own = join(folder, 'own')
+        writeFileSync(own, '')
+        rmSync(path)
+        if (first === 'link') symlinkSync(own, path)
+        else writeFileSync(path, '')
+        Object.assign(swap, { path, [moment]: theirs(path, victim) })
+        await Promise.resolve(new Promise((resolve) => resolve(write(path)))).catch(() => {})
+        expect(victimSays(), `${moment}, ${first}`).toBe('precious')
+      }
+  })
+})
+
+test.skipIf(!existsSync('/proc/self/fd'))('what the kernel shows as a link, such as /dev/stdout, is opened', () => {
+  const { victim } = trap('mine')
+  const open = openSync(victim, 'r')
+  onTestFinished(() => closeSync(open))
+  closeSync(openFile(`/proc/self/fd/${open}`, constants.O_WRONLY))
+  closeSync(openFile(`/dev/fd/${open}`, constants.O_WRONLY))
+})
+
+test('links that lead to each other are no endless search', () => {
+  const { folder, path } = trap('a')
+  rmSync(path)
+  symlinkSync(join(folder, 'b'), path)
+  symlinkSync(path, join(folder, 'b'))
+  expect(() => openFile(path, constants.O_WRONLY)).toThrow('it leads through too many links')
 })

@@ -1,13 +1,26 @@
-import { closeSync, existsSync, fchmodSync, fstatSync, mkdirSync, openSync, readSync, type Stats, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { toError } from '../../../../src/base/errors.ts'
-import { refuseForeignLink } from '../../../../src/report/foreign-link.ts'
+import { openFile } from '../../../../src/report/open-file.ts'
 import type { LineWriter } from './log-backend.ts'
 import type { Rotation } from './rotation.ts'
 
 /** Of the audit log: what its lines say is not for all users. */
 const LOG_FILE_MODE = 0o600
 const LOG_FOLDER_MODE = 0o700
+const APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND
 const PERMISSION_BITS = 0o777
 
 /**
@@ -138,8 +151,7 @@ class LogFile {
     let fd: number
     try {
       makeFolderOf(this.#path)
-      refuseForeignLink(this.#path)
-      fd = openSync(this.#path, 'a', LOG_FILE_MODE)
+      fd = openFile(this.#path, APPEND, LOG_FILE_MODE)
     } catch (thrown) {
       if (this.#fd !== undefined && fstatSync(this.#fd).nlink > 0) return
       throw thrown
