@@ -97,7 +97,7 @@ export function attachLifecycleOn(
     // Of a life that is not started it would be unheard, and is thrown as node would have.
     listener.onFailure((error) => {
       const throwUnheard = (): void => {
-        if (!life.hasBegun && listener.failure === error) throw error
+        if (!life.root.hasBegun && listener.failure === error) throw error
       }
       onProcessIdle(host.process, throwUnheard)
       ;(host.clock.setTimeout(throwUnheard, PATIENCE_MS) as { unref?: () => void }).unref?.()

@@ -2,7 +2,7 @@ import type { AnyActor } from 'xstate'
 import { Listener } from '../actors/listener.ts'
 import { toError } from '../base/errors.ts'
 import { errorRecord, type LifecycleEvent } from '../base/events.ts'
-import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+import type { ObservedLife } from '../lifecycle/parts.ts'
 import { type Composition, effectiveWiring } from '../machines/lifecycle.ts'
 import type { Report } from '../report/report.ts'
 import { ActorWatch, type WatchedSystem } from './actor-watch.ts'
@@ -14,12 +14,6 @@ import { Polled } from './polled.ts'
 import type { GaugesEntry, OpeningEntry, SetupEntry } from './protocol.ts'
 import type { Inspector } from './server/inspector.ts'
 import { setupPoll } from './setup-poll.ts'
-
-/** What is observed of a life. */
-export type ObservedLife = Pick<
-  Lifecycle,
-  'host' | 'options' | 'record' | 'elapsed' | 'gauges' | 'plan' | 'readiness' | 'report' | 'requestStop' | 'announce'
->
 
 /** What watches a life, if its options ask for the inspector or a journal. */
 export const observationOf = (life: ObservedLife): Observation | undefined =>
@@ -40,17 +34,17 @@ class Observation {
 
   constructor(life: ObservedLife) {
     this.#life = life
-    this.#journal = new Journal(() => life.elapsed)
+    this.#journal = new Journal(() => life.status.elapsed)
     const { write } = this.#journal
     const { clock } = life.host
     const setup = setupPoll(
       () => life.plan(),
-      () => life.readiness(),
+      () => life.status.readiness(),
     )
     this.#setup = new Polled(clock, setup, write)
     this.#gauges = new Polled(
       clock,
-      gaugesPoll(() => life.gauges()),
+      gaugesPoll(() => life.status.gauges()),
       write,
     )
     this.#journal.addSource(this.#setup)
@@ -79,16 +73,16 @@ class Observation {
    * by {@link end}.
    */
   async open(): Promise<Listener[]> {
-    const { options, requestStop } = this.#life
+    const { options } = this.#life
     if (!options.inspector) return []
     const [{ Inspector }, { definitionText }] = await Promise.all([import('./server/inspector.ts'), import('./server/official.ts')])
     const page = new Inspector(options.inspector, {
       journal: this.#journal,
-      report: () => this.#life.report,
+      report: () => this.#life.status.report,
       composition: () => this.#composition(),
       definitionOf: (machine) => definitionText(this.#actors?.configOf(machine)),
-      elapsed: () => this.#life.elapsed,
-      stop: () => requestStop.call(this.#life, { kind: 'stop', reason: 'asked for in the inspector' }),
+      elapsed: () => this.#life.status.elapsed,
+      stop: () => this.#life.requestStop({ kind: 'stop', reason: 'asked for in the inspector' }),
       announce: (url) => this.#life.announce({ url }, `Inspector on ${url}`),
     })
     const { port, host } = options.inspector
@@ -142,14 +136,14 @@ class Observation {
   }
 
   #opening(): OpeningEntry {
-    const { host, options, elapsed } = this.#life
+    const { host, options, status } = this.#life
     const { pid } = host.process
     return {
       kind: 'opening',
       format: 1,
       source: 'life',
       title: `process ${pid}`,
-      wallAtStart: new Date(host.clock.wall() - elapsed).toISOString(),
+      wallAtStart: new Date(host.clock.wall() - status.elapsed).toISOString(),
       pid,
       mode: options.whileDraining,
       phases: describedPhases(this.#composition()),

@@ -94,6 +94,16 @@ export class LastWords {
     if (lost > 0) this.say(`${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost`)
   }
 
+  /**
+   * For what is no event, because it is a secret and must not stand in a report; on standard error
+   * when no log has it.
+   */
+  announce(fields: Readonly<Record<string, string>>, message: string): void {
+    const { log } = this.#context
+    if (log.writes('info')) log.info(fields, message)
+    else this.say(message)
+  }
+
   say(what: string): void {
     sayOnStandardError(this.#context.process.stderr, `quiesce: ${what}\n`)
   }
@@ -109,16 +119,6 @@ export class LastWords {
     if (this.#written && this.#context.log.lostLines() > this.#written.lostLines) this.#writeReportNow(exitCode)
   }
 
-  /**
-   * How long the end waits for a reader of the log that takes nothing: as long as there is time.
-   * The report is written after that, within its phase.
-   */
-  get msForReaders(): number {
-    const { view, elapsed } = this.#context.recorder
-    const leftMs = leftUntil(view, 'flush', elapsed)
-    return Number.isFinite(leftMs) ? Math.max(0, leftMs - Math.min(REPORT_MS, leftMs / 2)) : RESERVES_DEFAULT_MS.flush
-  }
-
   /** By how much the deadline has been missed, once. */
   #late(): string | undefined {
     const lateMs = -this.#leftMs
@@ -132,4 +132,13 @@ export class LastWords {
     const { view, elapsed } = this.#context.recorder
     return leftUntil(view, 'forced', elapsed)
   }
+}
+
+/**
+ * How long the end waits for a reader of the log that takes nothing: as long as there is time. The
+ * report is written after that, within its phase.
+ */
+export function msForReaders({ view, elapsed }: Recorder): number {
+  const leftMs = leftUntil(view, 'flush', elapsed)
+  return Number.isFinite(leftMs) ? Math.max(0, leftMs - Math.min(REPORT_MS, leftMs / 2)) : RESERVES_DEFAULT_MS.flush
 }

@@ -1,9 +1,44 @@
 import type { MetricWords } from '../base/wording.ts'
-import type { Labels, MetricFamily } from '../metrics/family.ts'
-import type { SourceFailures } from '../metrics/sources.ts'
+import { MetricsEndpoint } from '../endpoints/metrics-endpoint.ts'
+import type { Traffic } from '../http/traffic/traffic.ts'
+import { type Labels, type MetricFamily, type MetricSource, type OwnMetrics, ownMetrics } from '../metrics/family.ts'
+import { MetricSources, type SourceFailures, type SourcesWorld } from '../metrics/sources.ts'
 import { leftUntil } from '../report/ending.ts'
 import type { Gauges } from '../report/gauges.ts'
 import type { LifeView } from '../report/view.ts'
+
+/** What `/metrics` of a life prints: its own families, and behind them those of added sources. */
+export class LifeMetrics {
+  readonly #families: (() => readonly MetricFamily[])[] = []
+  readonly #sources: MetricSources
+  readonly own: OwnMetrics = ownMetrics(() => this.#families.flatMap((families) => families()))
+  readonly endpoint: MetricsEndpoint
+
+  /** @param checks what `/metrics/slis` prints */
+  constructor(world: SourcesWorld, checks: () => readonly MetricFamily[]) {
+    this.#sources = new MetricSources(this.own, world)
+    this.endpoint = new MetricsEndpoint({ '/metrics': () => this.#sources.collect(), '/metrics/slis': checks })
+  }
+
+  /** Families of the life itself, made at each scrape, in the order in which they are printed. */
+  print(families: () => readonly MetricFamily[]): void {
+    this.#families.push(families)
+  }
+
+  add(source: MetricSource): Disposable {
+    return this.#sources.add(source)
+  }
+
+  get sourceFailures(): SourceFailures {
+    return this.#sources.failures
+  }
+}
+
+/** Open connections, by protocol. */
+export function connectionMetric({ connections }: MetricWords, traffic: Traffic): MetricFamily {
+  const samples = traffic.connectionsByProtocol.map(({ protocol, tls, open }) => ({ labels: { protocol, tls }, value: open }))
+  return { ...connections, type: 'gauge', samples }
+}
 
 interface Seen {
   readonly view: LifeView

@@ -4,27 +4,43 @@ import type { LifecycleInput } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
 import { type RegisteredWork, stopProfiles } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
+import type { OpenedListeners } from './opened-listeners.ts'
 import type { Registrations } from './registrations.ts'
 
 /** What the machine of a life is composed of. */
 export type LifeComposition = Composition & { readonly wiring?: never; readonly onSignal?: never }
 
-/**
- * What a life is made of by now, as plain data: its machine is composed from it, and so it is
- * checked and drawn without being started.
- * @throws QuiesceError as composing the machine does, for phases that do not fit together
- */
-export const planFrom = (options: ResolvedOptions, registrations: Registrations, composition: LifeComposition): LifePlan => ({
-  ...composition,
-  input: inputOf(options, registrations, effectiveWiring(composition)),
-})
+/** What a life is made of by now, as plain data. */
+export class Planner {
+  readonly #options: ResolvedOptions
+  readonly #registrations: Registrations
+  readonly #listeners: OpenedListeners
 
-/**
- * @param awaitsListen whether an attached server does not listen yet
- * @throws QuiesceError ERR_UNKNOWN_REFERENCE when the `after` of a hook names no hook
- */
-export function compositionOf(options: ResolvedOptions, registrations: Registrations, awaitsListen: boolean): LifeComposition {
-  registrations.checkReferences()
+  constructor(options: ResolvedOptions, registrations: Registrations, listeners: OpenedListeners) {
+    this.#options = options
+    this.#registrations = registrations
+    this.#listeners = listeners
+  }
+
+  /** @throws QuiesceError ERR_UNKNOWN_REFERENCE when the `after` of a hook names no hook */
+  composition(): LifeComposition {
+    this.#registrations.checkReferences()
+    return compositionOf(this.#options, this.#registrations, this.#listeners.awaitOwner)
+  }
+
+  /**
+   * The life is checked and drawn from it, without being started.
+   * @throws QuiesceError as {@link composition}, and as composing the machine does, for phases that
+   * do not fit together
+   */
+  plan(): LifePlan {
+    const composition = this.composition()
+    return { ...composition, input: inputOf(this.#options, this.#registrations, effectiveWiring(composition)) }
+  }
+}
+
+/** @param awaitsListen whether an attached server does not listen yet */
+function compositionOf(options: ResolvedOptions, registrations: Registrations, awaitsListen: boolean): LifeComposition {
   return {
     mode: options.whileDraining,
     ...(awaitsListen && { awaitsListen }),

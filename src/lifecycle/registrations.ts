@@ -70,7 +70,7 @@ export class Registrations {
       tooLate: (name) => `unable to add ${JSON.stringify(name)} because PreShutdownHooks have already been called`,
       duplicate: (name, at) => `unable to add ${JSON.stringify(name)} because it is already registered, by: ${at}`,
     },
-    () => this.#changed(),
+    () => this.#changed(this),
   )
   readonly destroyFunctions = new Registry<Bounded & { readonly after: readonly string[] }>(
     {
@@ -78,7 +78,7 @@ export class Registrations {
       tooLate: (name) => `unable to add destroy function ${JSON.stringify(name)} because they have already been called`,
       duplicate: (name, at) => `destroy function ${JSON.stringify(name)} already registered by: ${at}`,
     },
-    () => this.#changed(),
+    () => this.#changed(this),
   )
   readonly phases = new Registry<Bounded & { readonly after: readonly string[]; readonly before: readonly string[] }>({
     of: 'a phase',
@@ -93,9 +93,12 @@ export class Registrations {
   })
   readonly #hookTimeoutMs: number
   readonly #mode: Mode
-  readonly #changed: () => void
+  readonly #changed: (registrations: Registrations) => void
 
-  constructor({ hookTimeoutMs, whileDraining }: Pick<ResolvedOptions, 'hookTimeoutMs' | 'whileDraining'>, changed: () => void) {
+  constructor(
+    { hookTimeoutMs, whileDraining }: Pick<ResolvedOptions, 'hookTimeoutMs' | 'whileDraining'>,
+    changed: (registrations: Registrations) => void,
+  ) {
     this.#hookTimeoutMs = hookTimeoutMs
     this.#mode = whileDraining
     this.#changed = changed

@@ -13,6 +13,7 @@ export class EventLog {
   /** What is kept is written when this has settled. */
   #opening: Promise<void> = Promise.resolve()
   #write: ((event: LifecycleEvent) => void) | undefined
+  #hasFailed = false
 
   constructor(openLogger: () => Promise<Logger | false>, context: LogContext) {
     this.#openLogger = openLogger
@@ -50,11 +51,19 @@ export class EventLog {
   async #open(): Promise<void> {
     try {
       this.#logger = await this.#openLogger()
+    } catch (error) {
+      this.#hasFailed = true
+      throw error
     } finally {
       const write = this.#logger ? logEvents(this.#logger, this.#context) : () => {}
       for (const event of this.#kept.splice(0)) write(event)
       this.#write = write
     }
+  }
+
+  /** Whether its logger could not be opened. */
+  get hasFailed(): boolean {
+    return this.#hasFailed
   }
 
   debug(fields: object, message: string): void {

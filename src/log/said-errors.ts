@@ -1,4 +1,4 @@
-import type { ErrorRecord } from '../base/events.ts'
+import { type ErrorRecord, isCrashEvent, type LifecycleEvent } from '../base/events.ts'
 import { type StandardError, sayOnStandardError } from './terminal.ts'
 
 /** A program that fails in more places than this has been told so. */
@@ -16,9 +16,17 @@ const LAST = `Errors were said from ${PLACES_MAX} places; those from further one
 export class SaidErrors {
   readonly #stderr: StandardError
   readonly #places = new Set<string>()
+  readonly #hasNoLog: () => boolean
 
-  constructor(stderr: StandardError) {
+  constructor(stderr: StandardError, hasNoLog: () => boolean) {
     this.#stderr = stderr
+    this.#hasNoLog = hasNoLog
+  }
+
+  /** A sink of events. A crash is said by `run()`, which owns it, also without a place. */
+  readonly observe = (event: LifecycleEvent): void => {
+    if (event.type !== 'error' || event.times === 0 || isCrashEvent(event.where)) return
+    if (this.#hasNoLog()) this.say(event.where, event.error)
   }
 
   say(where: string, error: ErrorRecord): void {

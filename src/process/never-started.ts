@@ -47,6 +47,35 @@ export const serversAttached = (source: EndSource, clock: Clock, servers: readon
  */
 export const lifeLookedAt = (source: EndSource): void => of(source).lookedAt()
 
+/**
+ * A life of this process was made, which is to be started: {@link serversAttached} for one around
+ * servers, {@link lifeCreated} for others. What is returned takes back that it is, for one that was
+ * made to be checked. A server of the user's may never have to listen, as where tests inject
+ * requests: one that does is another matter.
+ */
+export function expectStart(
+  source: EndSource,
+  clock: Clock,
+  adopted: readonly { readonly server: Server }[] | undefined,
+): { isForCheck(): void } | undefined {
+  if (adopted) {
+    serversAttached(
+      source,
+      clock,
+      adopted.map(({ server }) => server),
+    )
+    return undefined
+  }
+  lifeCreated(source)
+  let isExpected = true
+  return {
+    isForCheck: () => {
+      if (isExpected) lifeLookedAt(source)
+      isExpected = false
+    },
+  }
+}
+
 /** A life has begun: those of the process that have not are left so on purpose. */
 export const lifeBegun = (source: EndSource): void => of(source).begun()
 

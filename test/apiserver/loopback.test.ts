@@ -186,7 +186,7 @@ describe('the own client is there for hooks', () => {
       api.life.signal('NotAcceptingNewRequest').addEventListener('abort', () => resolve())
     })
     // It is in flight: what follows is asked while the server waits for it.
-    await expect.poll(() => api.life.gauges().requests).toBe(1)
+    await expect.poll(() => api.life.status.gauges().requests).toBe(1)
     const ended = api.life.stop()
     await refusals
     expect((await api.ask('/version')).status).toBe(429)

@@ -159,7 +159,7 @@ describe('the stream', () => {
     await made.life.start()
     const reader = await StreamReader.open(made.log.find(({ message }) => message.startsWith('Inspector on '))?.fields['url'] as string)
     const answer = made.get('/slow?secret=1')
-    await expect.poll(() => made.life.gauges().requests, { timeout: 20_000 }).toBe(1)
+    await expect.poll(() => made.life.status.gauges().requests, { timeout: 20_000 }).toBe(1)
     const end = made.life.stop()
     await reader.until((entry) => entry.kind === 'gauges' && entry.blocking.requests.some(({ name }) => name === 'GET /slow'))
     work.resolve()
@@ -186,7 +186,7 @@ describe('the stream', () => {
       made.life.record({ type: 'error', where: 'GET /', error: { name: 'Error', message: 'x'.repeat(3_000) } })
     }
     await made.end()
-    expect(made.life.report.exitCode).toBe(0)
+    expect(made.life.status.report.exitCode).toBe(0)
     await reader.closed
     // Whoever is too slow is cut off and comes back; the signals are all still there.
     const last = reader.entries.at(-1)?.kind

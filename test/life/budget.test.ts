@@ -87,10 +87,10 @@ test('the limit of the request drain breaks off what is left: told, named, its c
     () => 'answered',
     (error: { code?: string }) => error.code,
   )
-  while (t.life.gauges().requests === 0) await t.clock.advance(1)
+  while (t.life.status.gauges().requests === 0) await t.clock.advance(1)
   const ended = t.life.stop()
   while (!t.hasFired('NotAcceptingNewRequest')) await t.clock.advance(1)
-  expect(t.life.progress()).toMatchObject({
+  expect(t.life.status.progress()).toMatchObject({
     phases: [{ name: 'request-drain', leftMs: expect.closeTo(2_000, -2) }],
     blockers: [{ name: 'GET /hangs' }, { name: 'job' }],
     headline: expect.stringMatching(/^GET \/hangs and 1 more block the exit; cut in (2\.0|1\.9)s$/),
@@ -112,7 +112,7 @@ test('a crash has the deadline that was given', async () => {
   const t = newLife({ clock: new VirtualClock(), options: { deadline: '20s' } })
   t.life.addDestroy('flush', () => new Promise((resolve) => void t.clock.setTimeout(() => resolve(undefined), 10_000)), { timeout: '15s' })
   await t.life.start()
-  t.life.send({ type: 'process.crashed', origin: 'uncaughtException', error: { name: 'Error', message: 'boom' } })
+  t.life.root.send({ type: 'process.crashed', origin: 'uncaughtException', error: { name: 'Error', message: 'boom' } })
   const report = await t.end(t.life.ended)
   expect(report).toMatchObject({ exitCode: 1, forced: null, budget: { deadline: 20_000 } })
   expect(report.hooks).toMatchObject([{ name: 'flush', outcome: 'ok' }])

@@ -67,7 +67,7 @@ test('says of the requests which are event streams that no drain of watches will
   for (const client of clients) while (!client.received.includes('begun')) await new Promise(setImmediate)
   // While it serves, as they will be drained: the streams whose handlers ask or say so are watches.
   expect(t.life.counts()).toMatchObject({ requests: 2, eventStreams: 1, watches: 2 })
-  expect(t.life.gauges().blocking.requests).toMatchObject([{ name: 'GET /deaf', streaming: true }, { name: 'GET /answer' }])
+  expect(t.life.status.gauges().blocking.requests).toMatchObject([{ name: 'GET /deaf', streaming: true }, { name: 'GET /answer' }])
   for (const client of clients) client.abort()
   while (t.life.counts().connections.open > 0) await new Promise(setImmediate)
   expect(t.life.counts()).toEqual(NOTHING)

@@ -3,7 +3,8 @@
 // what watches the life does not hear its last word first, or holds an end by force.
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
-import { Lifecycle, type Observer } from '#src/lifecycle/lifecycle.ts'
+import { Lifecycle } from '#src/lifecycle/lifecycle.ts'
+import type { Observer } from '#src/lifecycle/parts.ts'
 import { resolveLifeOptions } from '#src/options/options.ts'
 import { processFacts } from '#src/platforms/platforms.ts'
 import { LifeRig, newLife } from '../support/life.ts'
@@ -39,7 +40,7 @@ test('what is asked for afterwards is heard by nobody, and nothing is printed of
   const report = await t.end()
   const events = t.events.length
   expect(await t.life.stop('once more')).toBe(report)
-  t.life.crashed('uncaughtException', new Error('too late'))
+  t.life.running.crashed('uncaughtException', new Error('too late'))
   expect(t.events).toHaveLength(events)
   expect(printed.mock.calls).toEqual([])
 })

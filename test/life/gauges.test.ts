@@ -38,11 +38,11 @@ test('what goes on is counted and named: oldest first, each connection once, hoo
   const leaver = await open('/left')
   leaver.abort()
   const hold = life.hold('job 7')
-  await expect.poll(() => life.gauges().handlers).toBe(1)
+  await expect.poll(() => life.status.gauges().handlers).toBe(1)
   clients.push(await open('/second'))
 
-  expect(life.gauges()).toMatchObject({ requests: 2, watches: 1, holds: 1, connections: { active: 3, idle: 1, told: 0 } })
-  expect(names(life.gauges())).toEqual({
+  expect(life.status.gauges()).toMatchObject({ requests: 2, watches: 1, holds: 1, connections: { active: 3, idle: 1, told: 0 } })
+  expect(names(life.status.gauges())).toEqual({
     requests: ['GET /first', 'GET /second'],
     watches: ['GET /watch'],
     holds: ['job 7'],
@@ -53,33 +53,39 @@ test('what goes on is counted and named: oldest first, each connection once, hoo
 
   const report = life.stop('the test asks')
   await made.clock.advance(0)
-  await expect.poll(() => names(life.gauges())['hooks']).toEqual(['pre-shutdown hook "leave"'])
+  await expect.poll(() => names(life.status.gauges())['hooks']).toEqual(['pre-shutdown hook "leave"'])
   // Nobody is told by a response that has begun already; an idle connection holds up nobody yet.
-  expect(life.gauges().connections).toMatchObject({ active: 3, idle: 1, told: 0 })
+  expect(life.status.gauges().connections).toMatchObject({ active: 3, idle: 1, told: 0 })
   // A connection with half of its first request is given a second, and nothing here lets time pass.
   const half = await RawClient.open({ port: made.port })
   half.send('GET /half')
   clients.push(half)
-  await expect.poll(() => life.gauges().connections.idle).toBe(2)
+  await expect.poll(() => life.status.gauges().connections.idle).toBe(2)
   hook.resolve()
   await made.clock.advance(0)
   await expect
-    .poll(() => names(life.gauges()))
+    .poll(() => names(life.status.gauges()))
     .toMatchObject({ hooks: [], connections: [expect.stringMatching(/^127\.0\.0\.1:\d+ half-sent request$/)] })
 
   work.resolve()
   hold[Symbol.dispose]()
   for (const client of clients) client.abort()
   await made.end(report)
-  expect(life.gauges()).toMatchObject({ requests: 0, watches: 0, holds: 0, handlers: 0, connections: { active: 0, idle: 0, told: 0 } })
-  expect(Object.values(names(life.gauges())).flat()).toEqual([])
+  expect(life.status.gauges()).toMatchObject({
+    requests: 0,
+    watches: 0,
+    holds: 0,
+    handlers: 0,
+    connections: { active: 0, idle: 0, told: 0 },
+  })
+  expect(Object.values(names(life.status.gauges())).flat()).toEqual([])
 })
 
 test('of many, the oldest are named and all are counted', async () => {
   const made = newLife()
   await made.life.start()
   const holds = Array.from({ length: 60 }, (_, index) => made.life.hold(`job ${index}`))
-  const { holds: count, blocking } = made.life.gauges()
+  const { holds: count, blocking } = made.life.status.gauges()
   expect(count).toBe(60)
   expect(blocking.holds.map(({ name }) => name)).toEqual(Array.from({ length: 50 }, (_, index) => `job ${index}`))
   for (const hold of holds) hold[Symbol.dispose]()

@@ -70,7 +70,8 @@ test('a client that was answered and does not close its side by the cut of conne
   socket.setEncoding('latin1').write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
   await expect.poll(() => t.life.counts().requests, POLL).toBe(1)
   const ended = t.life.stop()
-  const left = (): number => t.life.progress()?.phases.find(({ name }) => name === 'request-drain')?.leftMs ?? Number.POSITIVE_INFINITY
+  const left = (): number =>
+    t.life.status.progress()?.phases.find(({ name }) => name === 'request-drain')?.leftMs ?? Number.POSITIVE_INFINITY
   while (left() > 100) await t.clock.advance(50)
   answered.resolve()
   expect((await once(socket, 'data'))[0]).toContain('\r\nConnection: close\r\n')
@@ -322,7 +323,7 @@ describe('the last connection, which a watch was on', () => {
     const { t, client, ended, called } = await stoppedInAWatch({ watchGrace: '2s' })
     client.request('GET', '/hang')
     await expect.poll(() => t.life.counts(), POLL).toMatchObject({ requests: 1, watches: 0 })
-    expect(t.life.gauges().blocking).toMatchObject({ requests: [], watches: [{ name: 'GET /hang' }] })
+    expect(t.life.status.gauges().blocking).toMatchObject({ requests: [], watches: [{ name: 'GET /hang' }] })
     expect(called).toEqual([])
     const report = await t.end(ended)
     expect(called).toEqual(['abort'])
@@ -356,7 +357,7 @@ describe('the last connection, which a watch was on', () => {
           life.addDestroy('pool', () => {})
         },
         beforeEnd: async ({ life, clock }) => {
-          const left = (): number => life.progress()?.phases.find(({ name }) => name === 'watch-drain')?.leftMs ?? 0
+          const left = (): number => life.status.progress()?.phases.find(({ name }) => name === 'watch-drain')?.leftMs ?? 0
           expect(left()).toBeLessThan(3_900)
           while (left() > 250) await clock.advance(50)
         },

@@ -18,8 +18,8 @@ import { fresh, REFUSED } from '../support/upstream-client.ts'
 
 test('a life that has not begun has nothing to complain of', () => {
   const { life } = newLife()
-  expect(life.exitCode).toBe(0)
-  expect(life.report.exitCode).toBe(0)
+  expect(life.root.exitCode).toBe(0)
+  expect(life.status.report.exitCode).toBe(0)
 })
 
 test.each(['start', 'run'] as const)('whose module is only looked at does not %s', async (call) => {
@@ -28,7 +28,7 @@ test.each(['start', 'run'] as const)('whose module is only looked at does not %s
     code: 'ERR_LOOKED_AT',
     message: `${call}() is called while its module is imported: export the server instead of running it`,
   })
-  expect(life.hasBegun).toBe(false)
+  expect(life.root.hasBegun).toBe(false)
 })
 
 test('a second start waits for the first, and asks for nothing again', async () => {
@@ -75,14 +75,14 @@ describe('health', () => {
       message: 'db check failed: readyz',
       fields: { failed: [expect.objectContaining({ name: 'db' })] },
     })
-    expect(t.life.readiness()).toBeDefined()
+    expect(t.life.status.readiness()).toBeDefined()
   })
 
   test('is the application’s where it is off', async () => {
     const t = newLife({ options: { health: false } })
     await t.life.start()
     expect(await t.get('/readyz')).toMatchObject({ status: 200, body: 'hello' })
-    expect(t.life.readiness()).toBeUndefined()
+    expect(t.life.status.readiness()).toBeUndefined()
   })
 })
 

@@ -201,9 +201,9 @@ test('handlers are named that never answer, and those that have returned and wil
   const [stays, leaves] = [await RawClient.open({ port: t.port }), await RawClient.open({ port: t.port })]
   stays.request('GET', '/hangs')
   leaves.request('GET', '/forgets')
-  await expect.poll(() => t.life.gauges().requests).toBe(2)
+  await expect.poll(() => t.life.status.gauges().requests).toBe(2)
   leaves.abort()
-  await expect.poll(() => t.life.gauges().requests).toBe(1)
+  await expect.poll(() => t.life.status.gauges().requests).toBe(1)
   const { handlers } = await t.end()
   expect(handlers.map(({ name }) => name).sort()).toEqual(['GET /forgets', 'GET /hangs'])
 })

@@ -16,13 +16,13 @@ test('an end says truly how long it may still take: each phase until its own lim
   life.addPreShutdownHook('hangs', () => new Promise(() => {}), { timeout: '1h' })
   const ended = (phase: string) => () => made.events.some((event) => event.type === 'phase.ended' && event.phase === phase)
   await life.start()
-  expect(life.progress()).toBeUndefined()
+  expect(life.status.progress()).toBeUndefined()
 
   const hold = life.hold('import')
   const report = life.stop('the test asks')
   await clock.advance(500)
-  expect(life.progress()).toMatchObject({ reason: { kind: 'stop', reason: 'the test asks' }, sinceMs: 500, leftMs: 19_500 })
-  const left = (phase: string): number => life.progress()?.phases.find(({ name }) => name === phase)?.leftMs as number
+  expect(life.status.progress()).toMatchObject({ reason: { kind: 'stop', reason: 'the test asks' }, sinceMs: 500, leftMs: 19_500 })
+  const left = (phase: string): number => life.status.progress()?.phases.find(({ name }) => name === phase)?.leftMs as number
   expect(left('shutdown-delay')).toBe(1_500)
   // Gradual: every response tells after half of the delay.
   expect(left('tell')).toBe(500)
@@ -32,7 +32,7 @@ test('an end says truly how long it may still take: each phase until its own lim
   expect(left('request-drain')).toBeCloseTo(await until(clock, ended('request-drain')), -2)
   hold[Symbol.dispose]()
   await made.end(report)
-  expect(life.progress()?.phases).toEqual([])
+  expect(life.status.progress()?.phases).toEqual([])
 })
 
 test('a crash meanwhile takes time away and gives none', async () => {
@@ -43,9 +43,9 @@ test('a crash meanwhile takes time away and gives none', async () => {
   life.hold('import')
   const report = life.stop('the test asks')
   await clock.advance(1_000)
-  const before = life.progress()?.leftMs as number
-  life.send({ type: 'process.crashed', origin: 'uncaughtException', error: { name: 'Error', message: 'boom' } })
-  const after = life.progress()?.leftMs as number
+  const before = life.status.progress()?.leftMs as number
+  life.root.send({ type: 'process.crashed', origin: 'uncaughtException', error: { name: 'Error', message: 'boom' } })
+  const after = life.status.progress()?.leftMs as number
   expect(after).toBeLessThan(before)
   let isOver = false
   void report.then(() => (isOver = true))
@@ -62,7 +62,7 @@ test('what is registered or asked for meanwhile is no crash, and takes no time a
   await clock.advance(500)
   void life.stop('once more')
   life.addDestroy('pool', () => {})
-  expect(life.progress()).toMatchObject({ reason: { reason: 'the test asks' }, leftMs: 59_500 })
+  expect(life.status.progress()).toMatchObject({ reason: { reason: 'the test asks' }, leftMs: 59_500 })
   hold[Symbol.dispose]()
   await made.end(report)
 })

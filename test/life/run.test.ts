@@ -31,7 +31,7 @@ async function running(options: NonNullable<Parameters<typeof newLife>[0]>['opti
 test('a crash ends the life beside other listeners, which are named', async () => {
   const heard: unknown[] = []
   const { t, ended } = await running({}, (process) => process.on('uncaughtException', (error) => void heard.push(error)))
-  expect(t.life.report.warnings).toMatchObject([
+  expect(t.life.status.report.warnings).toMatchObject([
     {
       message: expect.stringMatching(/^uncaughtException: the program has a listener of its own, which runs too/) as string,
       details: { crashes: ['uncaughtException'] },
@@ -43,13 +43,13 @@ test('a crash ends the life beside other listeners, which are named', async () =
   expect(await t.end(ended)).toMatchObject({ exitCode: 1, reason: { kind: 'crash' }, errors: [{ error: { message: 'boom' } }] })
   expect(heard).toEqual([boom])
   // The one that came later is looked for at the stop.
-  expect(t.life.report.warnings.map(({ details }) => details)).toContainEqual({ crashes: ['unhandledRejection'] })
+  expect(t.life.status.report.warnings.map(({ details }) => details)).toContainEqual({ crashes: ['unhandledRejection'] })
 })
 
 test('a capture callback, which takes exceptions from every listener, is said once', async () => {
   const { t, ended } = await running({}, (process) => Object.assign(process, { hasUncaughtExceptionCaptureCallback: () => true }))
   t.process.emit('uncaughtExceptionMonitor', new Error('captured'))
-  const said = t.life.report.warnings.filter(({ message }) => message.includes('setUncaughtExceptionCaptureCallback'))
+  const said = t.life.status.report.warnings.filter(({ message }) => message.includes('setUncaughtExceptionCaptureCallback'))
   expect(said).toHaveLength(1)
   expect(t.process.stderrText.match(/quiesce: process\.setUncaughtExceptionCaptureCallback/g)).toHaveLength(1)
   t.process.signal('SIGTERM')

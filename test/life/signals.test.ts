@@ -184,7 +184,7 @@ describe('the end of what run() runs', () => {
 
 describe('another listener of a signal that stops', () => {
   const warned = (t: ReturnType<typeof newLife>) =>
-    t.life.report.warnings.filter(({ message }) => message.includes('has a listener of its own')).map(({ details }) => details)
+    t.life.status.report.warnings.filter(({ message }) => message.includes('has a listener of its own')).map(({ details }) => details)
 
   test('that is there when run() begins is warned about in log and report, and one that comes later at the stop', async () => {
     const t = newLife()

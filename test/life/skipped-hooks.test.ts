@@ -26,7 +26,7 @@ async function cut() {
   const hold = t.life.hold('job')
   const ended = t.life.stop()
   await t.clock.advance(7_000)
-  const lines = drainLines(t.life.progress() as never, t.life.gauges(), { width: 200, height: 20, color: false })
+  const lines = drainLines(t.life.status.progress() as never, t.life.status.gauges(), { width: 200, height: 20, color: false })
   hold[Symbol.dispose]()
   return { report: await t.end(ended), lines }
 }

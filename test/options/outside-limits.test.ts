@@ -84,7 +84,7 @@ describe('a warning is said', () => {
     const t = newLife({ options: OPTIONS })
     const ended = t.life.run()
     await t.fired('PostStartHooksLaunched')
-    expect(t.life.report.warnings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^deadline 25s \(given\)/))
+    expect(t.life.status.report.warnings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^deadline 25s \(given\)/))
     expect(t.process.stderrText).toMatch(/^quiesce: deadline 25s \(given\) is not below the 10s/m)
     await t.end()
     await ended

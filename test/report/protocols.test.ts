@@ -137,7 +137,7 @@ describe('connections by what they speak', () => {
     const rig = await serve()
     const opened = await oneOfEach(rig)
     await expect.poll(() => openNow(rig), POLL).toEqual(sorted(opened))
-    expect(sorted(rig.life.gauges().connections.byProtocol ?? [])).toEqual(sorted(opened))
+    expect(sorted(rig.life.status.gauges().connections.byProtocol ?? [])).toEqual(sorted(opened))
     expect(await scraped(rig)).toEqual(sorted(opened))
 
     // One more of a kind, which goes again; its count stays, for a scraper.
@@ -227,15 +227,15 @@ describe('what is left over', () => {
       ['GET /hang/h2', 'HTTP/2', 'TLSv1.3'],
     ].map(([name, protocol, tls]) => ({ name, protocol, tls, ageMs: expect.any(Number) as number }))
     const feed = { name: 'WebSocket /feed', protocol: 'WebSocket', tls: 'TLSv1.3', ageMs: expect.any(Number) as number }
-    const { blocking } = life.gauges()
+    const { blocking } = life.status.gauges()
     expect(blocking.requests).toEqual(expect.arrayContaining(all))
     expect(blocking.watches).toEqual([feed])
 
     const ended = t.life.stop()
     await t.fired('ShutdownInitiated')
-    const progress = life.progress()
+    const progress = life.status.progress()
     if (!progress) throw new Error('no stop is under way')
-    const lines = drainLines(progress, life.gauges(), { width: 400, height: 40, color: false }).join('\n')
+    const lines = drainLines(progress, life.status.gauges(), { width: 400, height: 40, color: false }).join('\n')
     expect(lines).toContain('GET /hang/h2 (HTTP/2 over TLSv1.3) ')
     expect(lines).toContain('GET /hang/h2c (HTTP/2) ')
     expect(lines).toContain('WebSocket /feed (TLSv1.3) ')
@@ -266,7 +266,7 @@ describe('what is left over', () => {
     await expect
       .poll(async () => {
         await t.clock.advance(0)
-        return rig.life.gauges().blocking.connections
+        return rig.life.status.gauges().blocking.connections
       }, POLL)
       .toMatchObject([{ name: expect.stringMatching(/^127\.0\.0\.1:\d+ TLS handshake$/), protocol: 'TLS handshake', tls: 'pending' }])
     const report = await t.end(ended)

@@ -17,7 +17,7 @@ import { FakeProcess } from '#src/testing/fake-process.ts'
 
 function saying() {
   const said: string[] = []
-  const errors = new SaidErrors({ write: (text) => said.push(text) })
+  const errors = new SaidErrors({ write: (text) => said.push(text) }, () => false)
   return { said, errors }
 }
 

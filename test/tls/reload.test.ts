@@ -209,7 +209,7 @@ row('DC-04', 'without a certificate that was ever loaded handshakes fail, and re
   const files = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') }
   const rig = await started({ ...files, waitForFiles: true })
   await expect(shake(rig.port)).rejects.toThrow()
-  expect(rig.life.readiness()?.checks.map(({ name }) => name)).toContain('certificates')
+  expect(rig.life.status.readiness()?.checks.map(({ name }) => name)).toContain('certificates')
   await vi.waitFor(() => expect(failures(rig)).toEqual([`${files.certFile}: there is no such file`]), WAIT)
   write(files, A)
   await vi.waitFor(async () => expect(await served(rig.port)).toBe('A'), WAIT)

@@ -388,7 +388,7 @@ describe('from NotAcceptingNewRequest on', () => {
     busy.request('GET', ECHO)
     // Its answer waits for the first one on this connection, so only the books tell that it has
     // been refused.
-    await expect.poll(() => server.life.report.rejections, POLL).toMatchObject({ 'not-accepting': 2 })
+    await expect.poll(() => server.life.status.report.rejections, POLL).toMatchObject({ 'not-accepting': 2 })
     server.plain.release()
 
     // Told to leave here, the client would never get its second answer.

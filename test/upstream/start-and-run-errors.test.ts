@@ -558,7 +558,7 @@ describe('destroy functions', () => {
       'a listener that dies',
       async (life) => {
         await life.start()
-        life.send({ type: 'listener.died', address: 'here', error: { name: 'Error', message: 'no' } })
+        life.root.send({ type: 'listener.died', address: 'here', error: { name: 'Error', message: 'no' } })
       },
     ],
   ]

@@ -1,0 +1,175 @@
+import { type InspectedRoot, inspectAll } from '../actors/inspection.ts'
+import type { Deferred } from '../base/deferred.ts'
+import { QuiesceError, toError } from '../base/errors.ts'
+import { errorRecord } from '../base/events.ts'
+import { hurried, stopProfile } from '../options/budget.ts'
+import { readStopOptions, type StopOptions } from '../options/stop-options.ts'
+import { followLife } from '../platforms/platforms.ts'
+import { lifeBegun } from '../process/never-started.ts'
+import { inFlightOf } from '../report/gauges.ts'
+import type { Recorder } from '../report/recorder.ts'
+import type { Report } from '../report/report.ts'
+import { checkReportFile } from '../report/report-file.ts'
+import { type EffectSources, effectContext } from './effect-context.ts'
+import type { LifeHealth } from './life-health.ts'
+import { type ComposedMachine, machineFor } from './machine-for.ts'
+import { inputOf, type Planner, registeredIn } from './plan.ts'
+import type { SignalLatches } from './signal-latches.ts'
+import type { StartOutcome } from './start-outcome.ts'
+import { hiddenRoutes, withoutEffect } from './start-warnings.ts'
+
+export interface CourseContext extends EffectSources {
+  readonly recorder: Recorder
+  readonly signals: SignalLatches
+  readonly health: LifeHealth
+  readonly startOutcome: StartOutcome
+  readonly planner: Planner
+  readonly ended: Deferred<Report>
+  /** Further applications behind the gate, beside those of the parts. */
+  readonly applications: readonly unknown[]
+}
+
+/** For programs, of a warning that something registered has no effect. */
+const WITHOUT_EFFECT = { code: 'WARN_WITHOUT_EFFECT' } as const
+
+const UNSTARTED =
+  'stop() of a life that was never started, whose server listens: pre-shutdown hooks were not run, clients were not told: call start() first'
+
+/** The course of a life: it begins, it is started, and it is stopped. */
+export class Course {
+  readonly #context: CourseContext
+  #startWarnings: readonly string[] = []
+  #logOpened: Promise<void> = Promise.resolve()
+  #isStarted = false
+
+  constructor(context: CourseContext) {
+    this.#context = context
+  }
+
+  /** What was registered and has no effect; known once the life has begun. */
+  get startWarnings(): readonly string[] {
+    return this.#startWarnings
+  }
+
+  /** Composes the machine; from here on a stop has a life to end. A second call does nothing. */
+  begin(): void {
+    const { parts, root, health, registrations, recorder, log, finish, observer, record } = this.#context
+    const { host, options } = parts
+    if (root.hasBegun) return
+    if (host.process === process) lifeBegun(process)
+    health.endpoints.install()
+    registrations.phases.close()
+    registrations.muxSignals.close()
+    const composed = this.#compose()
+    recorder.composed(composed.wiring)
+    this.#warn()
+    const actor = root.create(composed, inputOf(options, registrations, composed.wiring), effectContext(this.#context))
+    this.#logOpened = log.open().catch((error: unknown) => record({ type: 'error', where: 'logger', error: errorRecord(error) }))
+    // Before the journal's own listener: what is said in it is in the journal.
+    finish.begin()
+    observer?.begin(actor)
+    this.#follow()
+    host.observe?.(actor)
+    this.#inspect(actor)
+    actor.subscribe({ error: (error) => finish.lastResort(error), complete: () => finish.inOrder() })
+    actor.start()
+  }
+
+  /** See `Life.start`. */
+  async start(): Promise<void> {
+    const { signals, startOutcome, causes, root } = this.#context
+    // One that failed, or was stopped before it served, rejects with why.
+    if (signals.hasFired('Serving') && signals.hasFired('StopRequested'))
+      throw new QuiesceError('ERR_TOO_LATE', 'start(): this life has been stopped, and runs once: create another one')
+    if (!this.#isStarted) {
+      this.#isStarted = true
+      this.begin()
+      await this.#logOpened
+      const { error } = startOutcome
+      if (error !== undefined) causes.keep('start', error)
+      root.send(error === undefined ? { type: 'start' } : { type: 'start.refused', error: errorRecord(error) })
+    }
+    await startOutcome.promise
+  }
+
+  /** See `Life.stop`. */
+  stop(given?: string | StopOptions): Promise<Report> {
+    const { parts, root, registrations, ended, record } = this.#context
+    let options: ReturnType<typeof readStopOptions>
+    try {
+      options = readStopOptions(given)
+    } catch (error) {
+      // Of a function that returns a promise nothing else is expected.
+      return Promise.reject(toError(error))
+    }
+    const { reason, now, deadlineMs } = options
+    const isUnstarted = !root.hasBegun
+    this.begin()
+    if (isUnstarted && parts.adopted?.some(({ server }) => server.listening)) record({ type: 'warning', message: UNSTARTED })
+    const work = registeredIn(parts.options, registrations, root.wiring)
+    root.send({
+      type: 'stop.requested',
+      reason: { kind: 'stop', reason },
+      ...(deadlineMs !== undefined && { profile: stopProfile(hurried(parts.options.plans.default, deadlineMs), work) }),
+    })
+    if (now) root.send({ type: 'stop.now', reason })
+    return ended.promise
+  }
+
+  /**
+   * With invalid registrations start() rejects; the shutdown still runs, so that what the life owns
+   * is destroyed.
+   */
+  #compose(): ComposedMachine {
+    const { parts, planner, health, startOutcome } = this.#context
+    try {
+      const composition = planner.composition()
+      health.endpoints.checkReferences()
+      checkReportFile(parts.options.reportFile)
+      return machineFor(composition)
+    } catch (error) {
+      startOutcome.failed(error)
+      return machineFor({ mode: parts.options.whileDraining })
+    }
+  }
+
+  #warn(): void {
+    const { parts, registrations, health, applications, record } = this.#context
+    const { options } = parts
+    for (const message of options.warnings) record({ type: 'warning', message })
+    this.#startWarnings = withoutEffect(options, registrations, health)
+    for (const message of this.#startWarnings) record({ type: 'warning', message, details: WITHOUT_EFFECT })
+    // Health is answered before the application, which may have had answers of its own.
+    if (options.health === false || parts.healthIsHandlers) return
+    const hidden = hiddenRoutes(health.endpoints.paths, [...(parts.applications?.() ?? []), ...applications])
+    if (hidden !== undefined) record({ type: 'warning', message: hidden })
+  }
+
+  /** Has the platform hear of the life. */
+  #follow(): void {
+    const { parts, recorder, status, record } = this.#context
+    const { clock, process } = parts.host
+    followLife(process, {
+      clock,
+      subscribe: (listener) => recorder.addSink(listener),
+      record,
+      look: () => {
+        const progress = status.progress()
+        return progress && { at: status.elapsed, headline: progress.headline, inFlight: inFlightOf(status.gauges()) }
+      },
+    })
+  }
+
+  /** Has the option `inspect` hear of every actor. */
+  #inspect(root: InspectedRoot): void {
+    const { parts, record } = this.#context
+    const { inspect, audit } = parts.options
+    if (!inspect) return
+    const failed = (error: unknown): void => record({ type: 'error', where: 'inspect', error: errorRecord(error) })
+    try {
+      inspectAll(inspect, [root, ...(audit?.actors?.() ?? [])], failed)
+    } catch (thrown) {
+      failed(thrown)
+    }
+  }
+}

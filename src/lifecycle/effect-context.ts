@@ -1,0 +1,74 @@
+import { AsyncResource } from 'node:async_hooks'
+import type { Drains, World } from '../actors/effects.ts'
+import type { StopCauses } from '../actors/stop-causes.ts'
+import { errorRecord } from '../base/events.ts'
+import type { Traffic } from '../http/traffic/traffic.ts'
+import type { EventLog } from '../log/event-log.ts'
+import { moreSevere } from '../machines/exit-codes.ts'
+import { comesBefore } from '../machines/user-phases.ts'
+import type { Recorder } from '../report/recorder.ts'
+import type { Finish } from './finish.ts'
+import type { LastWords } from './last-words.ts'
+import type { LifecycleStatus } from './lifecycle-status.ts'
+import type { OpenedListeners } from './opened-listeners.ts'
+import type { LifecycleParts, Observer } from './parts.ts'
+import type { Registrations } from './registrations.ts'
+import type { RootActor } from './root-actor.ts'
+
+export interface EffectSources {
+  readonly parts: LifecycleParts
+  readonly record: Recorder['record']
+  readonly registrations: Registrations
+  readonly root: RootActor
+  readonly status: LifecycleStatus
+  readonly causes: StopCauses
+  readonly traffic: Traffic
+  readonly drains: Drains
+  readonly listeners: OpenedListeners
+  readonly observer: Observer | undefined
+  readonly log: EventLog
+  readonly lastWords: LastWords
+  readonly finish: Finish
+}
+
+/** What the effects of one life act on. Effects run in the asynchronous context of this call. */
+export function effectContext(sources: EffectSources): World {
+  const { parts, record, registrations, root, status, causes, traffic, drains, listeners, observer, log, lastWords, finish } = sources
+  return {
+    host: parts.host,
+    traffic,
+    record,
+    inContext: AsyncResource.bind((fn: () => unknown) => fn()) as <R>(fn: () => R) => R,
+    listeners: () => listeners.open(observer),
+    opened: () => listeners.all,
+    audit: parts.options.audit,
+    hook: (kind, name) => registrations.find(kind, name),
+    muxSignal: (name) => registrations.muxSignals.get(name),
+    comesBeforeClose: (kind, name) =>
+      kind === 'pre-shutdown' || (kind === 'phase' && comesBefore('HTTPServerStoppedListening', name, root.wiring)),
+    causes,
+    drains,
+    older: parts.older,
+    listenerDied: (address, error) => {
+      if (!error) return root.requestStop({ kind: 'server-closed' })
+      causes.keep(address, error)
+      root.send({ type: 'listener.died', address, error: errorRecord(error) })
+    },
+    endsByItself: () => status.view.stop !== undefined && status.view.stop.reason?.kind !== 'server-closed',
+    flushLogs: () => {
+      lastWords.warnIfLate()
+      return log.flush()
+    },
+    writeReport: (signal) => {
+      lastWords.warnIfLate()
+      return lastWords.writeReport(root.exitCode, signal)
+    },
+    unseenWorkOver: (signal) => finish.unseenWorkOver(signal),
+    writeReportNow: (why) => {
+      lastWords.warnIfLate()
+      // The phase that is being cut has not told the root yet.
+      const exitCode = why === 'cut' ? moreSevere(root.exitCode, 5) : root.exitCode
+      lastWords.write(exitCode)
+    },
+  }
+}
