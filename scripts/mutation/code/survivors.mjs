@@ -105,7 +105,7 @@ export const SURVIVORS = [
     why: 'Every hook is among its predecessors: the default is there for the types.',
   },
   {
-    mutants: /^src\/lifecycle\/lifecycle\.ts statement dropped: this\.#lastWords\.sayLostLines\(\) -> ; \(2\)/,
+    mutants: /^src\/lifecycle\/finish\.ts statement dropped: lastWords\.sayLostLines\(own\) -> ; \(2\)/,
     why: 'Only a real process loses lines at `process.exit()`: test/processes/exit.test.ts.',
   },
   {
@@ -164,25 +164,25 @@ export const SURVIVORS = [
   },
   {
     mutants:
-      /^src\/lifecycle\/lifecycle\.ts (boolean turned: false -> true \(2\)$|statement dropped: (return -> ;$|lifeBegun|lifeCreated|serversAttached)|.*(host\.process !== process|options\.logger === false|if \(servers\) serversAttached|this\.host\.process === process(?!.*-> \(true\))))/,
+      /^src\/lifecycle\/(?:lifecycle|course)\.ts (boolean turned: false -> true \(2\)$|statement dropped: (return -> ;$|lifeBegun|lifeCreated|serversAttached)|.*(host\.process !== process|options\.logger === false|if \(servers\) serversAttached|this\.host\.process === process(?!.*-> \(true\))))/,
     why: 'Only the end of a real process shows it, or its first ten seconds: test/processes/never-started.test.ts.',
   },
   {
-    mutants: /^src\/lifecycle\/lifecycle\.ts (statement dropped: followLife|operator exchanged: progress && )/,
+    mutants: /^src\/lifecycle\/course\.ts (statement dropped: followLife|operator exchanged: progress && )/,
     why: 'Only systemd hears it, by a tool of its own: test/platforms/systemd.test.ts, whose programs run what was built.',
   },
   {
-    mutants: /^src\/lifecycle\/lifecycle\.ts condition decided: work === undefined \? this\.#traffic\.hold\(name\) .* -> \(false\)/,
+    mutants: /^src\/lifecycle\/lifecycle\.ts condition decided: work === undefined \? traffic\.hold\(name\) .* -> \(false\)/,
     why: 'The traffic makes the same difference: the condition is there for the types.',
   },
   {
     mutants:
-      /^src\/lifecycle\/lifecycle\.ts (default dropped: this\.#profile\?\.lastCallMs|operator exchanged: !actor \|\| !context -> &&)/,
+      /^src\/lifecycle\/(?:consequences|root-actor)\.ts (default dropped: root\.stopProfile\?\.lastCallMs|operator exchanged: !actor \|\| !context -> &&)/,
     why: 'A life that stops has the profile of a stop, and an actor that is there has a context: it is there for the types.',
   },
   {
     mutants:
-      /^src\/lifecycle\/lifecycle\.ts condition decided: if \(this\.#startError !== undefined\) this\.#causes\.keep\('start -> \(true\)/,
+      /^src\/lifecycle\/course\.ts condition decided: if \(error !== undefined\) causes\.keep\('start -> \(true\)/,
     why: 'Only a start that is refused asks for it, and then there is one.',
   },
   {
@@ -190,15 +190,15 @@ export const SURVIVORS = [
     why: 'Only a real worker thread shows it: test/upstream/process-signals.test.ts, whose programs run what was built.',
   },
   {
-    mutants: /^src\/lifecycle\/lifecycle\.ts operator exchanged: this\.#run !== undefined/,
+    mutants: /^src\/lifecycle\/ownership\.ts operator exchanged: this\.#isTaken/,
     why: 'Only a real terminal shows it: test/processes/terminal.test.ts, whose programs run what was built.',
   },
   {
-    mutants: /^src\/lifecycle\/lifecycle\.ts condition decided: why === 'cut' \? .* -> \(true\)/,
+    mutants: /^src\/lifecycle\/effect-context\.ts condition decided: why === 'cut' \? .* -> \(true\)/,
     why: 'An end by force costs 5 at least by itself.',
   },
   {
-    mutants: /^src\/lifecycle\/lifecycle\.ts condition decided: if \(event\.outcome === 'failed'\) .* -> \(true\)/,
+    mutants: /^src\/lifecycle\/consequences\.ts condition decided: if \(event\.outcome === 'failed'\) .* -> \(true\)/,
     why: 'Only what ends because its start has failed reads it, and the phase that failed has spoken first.',
   },
 ]
