@@ -2,8 +2,8 @@ import type { BoundAddress, Listener } from '../actors/listener.ts'
 import { errorRecord, type LifecycleEvent } from '../base/events.ts'
 import type { MetricsEndpoint } from '../endpoints/metrics-endpoint.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
+import { openAdminListener } from '../listeners/admin-listener.ts'
 import type { Recorder } from '../report/recorder.ts'
-import { openAdminListener } from './admin-listener.ts'
 import type { LifeHealth } from './life-health.ts'
 import type { LifecycleStatus } from './lifecycle-status.ts'
 import type { LifecycleParts, Observer } from './parts.ts'
@@ -79,7 +79,7 @@ export class OpenedListeners {
       resources: () => host.process.getActiveResourcesInfo(),
     }
     try {
-      const { openDebugSocket } = await import('./debug-socket.ts')
+      const { openDebugSocket } = await import('../listeners/debug-socket.ts')
       const { listener, answer } = await openDebugSocket(host, traffic, options.debugSocket, sources)
       ownAnswer.listener ??= answer
       return [listener]

@@ -1,10 +1,10 @@
 // Small decisions of a life. Fails when: a limit of `serverOptions` is not heeded, one is given
 // that node refuses, or a name, a failed start or a signal is told wrongly.
 import { expect, test } from 'vitest'
-import { connectionWindow, http1Limits, http2Settings } from '#src/lifecycle/http-limits.ts'
 import { Registrations } from '#src/lifecycle/registrations.ts'
 import { SignalLatches } from '#src/lifecycle/signal-latches.ts'
 import { whyNotServed } from '#src/lifecycle/why-not-served.ts'
+import { connectionWindow, http1Limits, http2Settings } from '#src/listeners/http-limits.ts'
 import type { Report } from '#src/report/report.ts'
 import { quietLife, reportOf } from '../report/lives.ts'
 import { refusal } from '../support/life.ts'

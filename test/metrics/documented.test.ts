@@ -9,7 +9,7 @@ import { auditMetrics } from '#apiserver/metrics/audit-metrics.ts'
 import { systemHost } from '#src/actors/host.ts'
 import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import { neutralWording } from '#src/base/neutral-wording.ts'
-import { CertificateWatch } from '#src/lifecycle/certificate-watch.ts'
+import { CertificateWatch } from '#src/listeners/certificate-watch.ts'
 import { newLife } from '../support/life.ts'
 
 const TEXT = readFileSync(fileURLToPath(new URL('../../docs/metrics.md', import.meta.url)), 'utf8')

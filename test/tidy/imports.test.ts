@@ -59,6 +59,8 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/actors/', loads: ['node:', 'rxjs', 'xstate'] },
   { place: 'src/options/', loads: ['node:'] },
   { place: 'src/process/', loads: ['node:', 'rxjs', 'xstate'] },
+  // What a life listens with: its own servers, the admin listener, the debug socket.
+  { place: 'src/listeners/', loads: ['node:'] },
   { place: 'src/lifecycle/', loads: ['node:', 'rxjs', 'xstate'] },
   { place: 'src/inspector/protocol.ts', loads: [] },
   // The page runs in browsers. What it takes of ours is listed in one file; its core needs no

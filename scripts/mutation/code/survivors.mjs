@@ -89,11 +89,11 @@ export const SURVIVORS = [
     why: 'A report that was given up throws, unless it was given up in the moment between its last byte and the answer.',
   },
   {
-    mutants: /^src\/lifecycle\/public-listeners\.ts condition decided: 'host' in target \? .* -> \(true\)/,
+    mutants: /^src\/listeners\/public-listeners\.ts condition decided: 'host' in target \? .* -> \(true\)/,
     why: 'What has no host has an undefined one: the condition is there for the types.',
   },
   {
-    mutants: /^src\/lifecycle\/metrics-endpoint\.ts condition decided: error \? .* -> \(false\)/,
+    mutants: /^src\/endpoints\/metrics-endpoint\.ts condition decided: error \? .* -> \(false\)/,
     why: 'A text is compressed unless memory runs out.',
   },
   {
