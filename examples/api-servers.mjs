@@ -9,7 +9,7 @@
 //   kubectl --server http://localhost:8080 get orders -w
 //   kill -TERM ...                   the watch ends, and kubectl with exit code 0; then all three do
 import { setTimeout as sleep } from 'node:timers/promises'
-import { apiGroup, completeConfig, createApiServer, defineResource, memoryStorage, notFoundDelegate } from 'quiesce/apiserver'
+import { apiGroup, completeConfig, createApiServer, defineResource, memoryStorage, notFoundDelegate, selfReviews } from 'quiesce/apiserver'
 
 const config = completeConfig({ port: Number(process.env['PORT'] ?? 8080), watchGrace: '5s' })
 const memory = memoryStorage()
@@ -88,6 +88,8 @@ core.addPostStartHook('first-kettle', async ({ loopback }) => {
 // Outermost: the one that is run. Its filters are passed by all requests, once.
 const aggregator = createApiServer(config, { name: 'aggregator', delegate: core })
 aggregator.addDestroy('services', () => {})
+// Without an authorizer everything is allowed, and that is what `kubectl auth can-i` says.
+aggregator.installApiGroups(...selfReviews())
 aggregator.handle('/load', (_request, response) => {
   response.setHeader('Content-Type', 'application/json')
   response.end(`${JSON.stringify({ cpu: process.cpuUsage().user })}\n`)

@@ -50,6 +50,7 @@ import type { ApiGroup } from './groups/api-group.ts'
 import { DISCOVERY_TYPES } from './groups/discovery/pages.ts'
 import { GroupInstaller } from './groups/group-installer.ts'
 import { OPENAPI_ROOT } from './groups/openapi/pages.ts'
+import { OPENAPI_V2 } from './groups/openapi/v2-page.ts'
 import { timed } from './latency.ts'
 import { Loopback, type LoopbackClient, notListening } from './loopback/loopback.ts'
 import { ApiMetrics } from './metrics/api-metrics.ts'
@@ -289,7 +290,8 @@ export class ApiServer implements Delegate {
   }
 
   #serveOpenApi(): void {
-    if (this.#mux.routeOf(OPENAPI_ROOT) !== undefined) return
+    if (!this.config.enableOpenApi || this.#mux.routeOf(OPENAPI_ROOT) !== undefined) return
+    this.#mux.handle(OPENAPI_V2, this.#groups.openApiV2)
     this.#mux.handle(OPENAPI_ROOT, this.#groups.openApi)
     this.#mux.handlePrefix(`${OPENAPI_ROOT}/`, this.#groups.openApi)
   }

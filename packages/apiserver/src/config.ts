@@ -134,6 +134,15 @@ export const API_SERVER_OPTIONS = defineOptions({
     upstream: 'Config.EnableDiscovery',
   }),
   /**
+   * Whether `/openapi/v2` and `/openapi/v3` describe the API groups that are served.
+   * @default true
+   */
+  enableOpenApi: option(onOff(), {
+    default: true,
+    meaning: 'Whether /openapi/v2 and /openapi/v3 describe the API groups that are served',
+    upstream: 'Config.SkipOpenAPIInstallation',
+  }),
+  /**
    * Whether `/statusz` says what runs, and since when.
    * @default true
    */

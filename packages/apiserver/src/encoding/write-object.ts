@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { queryValue } from '../../../../src/base/go-query.ts'
-import { respond } from '../../../../src/http/respond.ts'
 import { auditResponseObject } from '../audit/request-audit.ts'
 import { firstHeader } from '../first-header.ts'
+import { respondCompressed } from './compress.ts'
 import { compactJson, prettyJson } from './json.ts'
 import { negotiate } from './negotiate.ts'
 import { toYaml } from './yaml.ts'
@@ -66,7 +66,7 @@ export function writeObject(
   // What a client is sent against its will upstream does not record.
   if (chosen) auditResponseObject(request, chosen.form.value)
   const toText = type === JSON_TYPE && (chosen?.isForPeople || wantsToRead(request)) ? prettyJson : encode
-  respond(response, {
+  respondCompressed(request, response, {
     status,
     headers: { 'Content-Type': as === undefined ? type : `${type};${as}`, ...headers },
     body: toText(value),

@@ -6,6 +6,7 @@ import { apiGroupDocument, apiGroupList, apiResourceList, apiVersions } from './
 import { DISCOVERY_TYPES, discoveryPage, discoveryRoot } from './discovery/pages.ts'
 import { GroupStorages, type StorageHost } from './group-storages.ts'
 import { openApiPages } from './openapi/pages.ts'
+import { openApiV2Page } from './openapi/v2-page.ts'
 import { groupVersion } from './resource/define-resource.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import type { RestWorld } from './rest/rest-request.ts'
@@ -44,6 +45,7 @@ export class GroupInstaller {
       parts.info,
       () => parts.world.clock.wall(),
     )
+    this.openApiV2 = openApiV2Page(() => this.allGroups, parts.info)
   }
 
   /**
@@ -98,6 +100,9 @@ export class GroupInstaller {
 
   /** Everything at and below `/openapi/v3`. */
   readonly openApi: ApiHandler
+
+  /** `/openapi/v2` */
+  readonly openApiV2: ApiHandler
 
   #add(groups: readonly ApiGroup[]): Disposable {
     const names = [...this.#groups, ...groups].map(({ group }) => group)

@@ -3,7 +3,10 @@ import type { JsonSchema } from '../resource/schema.ts'
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
-export const refTo = (name: string): object => ({ $ref: `#/components/schemas/${name}` })
+/** With which a reference to a schema begins. */
+export const REFS = '#/components/schemas/'
+
+export const refTo = (name: string): object => ({ $ref: `${REFS}${name}` })
 
 const text = (description: string): object => ({ type: 'string', description })
 const time = (description: string): object => ({ type: 'string', format: 'date-time', description })

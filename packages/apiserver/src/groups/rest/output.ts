@@ -1,5 +1,5 @@
-import { respond } from '../../../../../src/http/respond.ts'
 import { auditResponseObject } from '../../audit/request-audit.ts'
+import { respondCompressed } from '../../encoding/compress.ts'
 import { prettyJson } from '../../encoding/json.ts'
 import { negotiate, type Representation } from '../../encoding/negotiate.ts'
 import { OBJECT_TYPES, wantsToRead } from '../../encoding/write-object.ts'
@@ -94,5 +94,5 @@ function table(rest: RestRequest, output: OutputForm, metadata: object, objects:
 /** The answer to a request that was done. */
 export function send(rest: RestRequest, { type, encode }: OutputForm, status: number, value: object): void {
   auditResponseObject(rest.request, value)
-  respond(rest.response, { status, headers: { 'Content-Type': type }, body: encode(value) })
+  respondCompressed(rest.request, rest.response, { status, headers: { 'Content-Type': type }, body: encode(value) })
 }

@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { constants, gzip } from 'node:zlib'
+import { type EncodedAnswer, respond } from '../../../../src/http/respond.ts'
+import { firstHeader } from '../first-header.ts'
+
+/** Bytes up to which an answer costs less to send than to compress. */
+export const GZIP_THRESHOLD = 128 * 1024
+
+/**
+ * Without qualities. @see kubernetes/apiserver pkg/endpoints/handlers/responsewriters/writers.go
+ * negotiateContentEncoding
+ */
+const takesGzip = (request: IncomingMessage): boolean =>
+  firstHeader(request, 'accept-encoding')
+    .split(',')
+    .some((token) => token.trim() === 'gzip')
+
+/**
+ * Sends an answer, compressed where it is long and its client takes that: as quickly as can be, and
+ * beside the event loop.
+ * @param threshold bytes up to which it is sent as it is
+ * @see kubernetes/apiserver pkg/endpoints/handlers/responsewriters/writers.go SerializeObject
+ */
+export function respondCompressed(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: EncodedAnswer,
+  threshold: number = GZIP_THRESHOLD,
+): void {
+  const { body } = answer
+  if (Buffer.byteLength(body) <= threshold || !takesGzip(request)) respond(response, answer)
+  else
+    gzip(body, { level: constants.Z_BEST_SPEED }, (error, compressed) =>
+      respond(response, error === null ? { ...answer, headers: compressedHeaders(answer.headers), body: compressed } : answer),
+    )
+}
+
+function compressedHeaders({ Vary: of = '', ...headers }: EncodedAnswer['headers']): EncodedAnswer['headers'] {
+  const vary = of.includes('Accept-Encoding') ? of : [of, 'Accept-Encoding'].filter((each) => each !== '').join(', ')
+  return { ...headers, 'Content-Encoding': 'gzip', Vary: vary }
+}
