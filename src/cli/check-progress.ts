@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../base/clock.ts'
 import { canRedraw } from '../platforms/terminal.ts'
-import type { CliHost } from './cli.ts'
+import type { CliHost } from './host.ts'
 import { groupedDigits } from './printed-verdicts.ts'
 
 /** What is over sooner needs no word. */

@@ -1,32 +1,10 @@
-import type { Readable } from 'node:stream'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { QuiesceError } from '../base/errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
-import type { PlatformFacts } from '../platforms/platform.ts'
-import { takesColor } from '../platforms/terminal.ts'
 import { packageJson } from '../process/package-file.ts'
-import type { ApiServerSettings } from './apiserver-flags.ts'
 import { COMMANDS, type CommandName, isCommand } from './command-names.ts'
-import type { RunSettings, ServeSettings } from './flags.ts'
+import type { CliHost } from './host.ts'
 import type { SettingsSources } from './serving.ts'
-
-/** The world of a command, so that tests can be one. */
-export interface CliHost {
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly facts: PlatformFacts
-  readonly stdin: Readable
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
-  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
-  /** Aborted by a stop signal: to `serve`, by one that comes before its server can hear it. */
-  readonly earlyStop: AbortSignal
-  /** Serves until stopped; resolves when the life is over. It sets the exit code itself. */
-  readonly serve: (settings: ServeSettings, host: CliHost) => Promise<void>
-  /** The same for a module of the user's; resolves with an exit code when there was no life. */
-  readonly run: (settings: RunSettings, host: CliHost) => Promise<number | undefined>
-  /** The same for an API server, with or without a module. */
-  readonly apiserver: (settings: ApiServerSettings, host: CliHost) => Promise<number | undefined>
-}
 
 const OK: ExitCode = 0
 const BAD_USAGE: ExitCode = 2
@@ -122,16 +100,6 @@ async function usable(host: CliHost, command: () => Promise<number | undefined>)
     throw thrown
   }
 }
-
-/** Colour and width of the terminal, if it is one. */
-export const renderOptions = ({
-  stdout,
-  env,
-}: Pick<CliHost, 'stdout' | 'env'>): { readonly color: boolean; readonly columns?: number } => ({
-  color: takesColor(stdout, env),
-  // A terminal that does not know its width says 0.
-  ...(stdout.columns && { columns: stdout.columns }),
-})
 
 function printed(host: CliHost, output: string): ExitCode {
   host.stdout.write(output)

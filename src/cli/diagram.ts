@@ -7,9 +7,9 @@ import { type Diagram, type DiagramFormat, diagramsOf, elkLayout } from '../diag
 import type { Life } from '../lifecycle/life.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import { planOf } from '../model/life/lifecycle-model.ts'
-import type { CliHost } from './cli.ts'
 import { DIAGRAM_OPTIONS } from './diagram-flags.ts'
 import { firstLine } from './first-line.ts'
+import type { CliHost } from './host.ts'
 import { LIFE_MODULE_ALLOWED, readLifeModule } from './life-module.ts'
 import { readOptions } from './settings.ts'
 

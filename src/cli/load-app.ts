@@ -1,8 +1,8 @@
 import { ERROR_CODES, type ErrorCode, QuiesceError, toError } from '../base/errors.ts'
 import { lookedAt } from '../base/looked-at.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
-import type { CliHost } from './cli.ts'
 import { firstLine } from './first-line.ts'
+import type { CliHost } from './host.ts'
 import { APP_ALLOWED, chooseExport, type Runnable, runnableOf } from './runnable.ts'
 import { type Exports, importModule, settledValue } from './user-module.ts'
 

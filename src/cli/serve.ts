@@ -10,8 +10,8 @@ import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { stdoutDestination } from '../log/log-destination.ts'
 import type { ServerOptions } from '../options/options.ts'
 import { isForPeople } from '../platforms/terminal.ts'
-import type { CliHost } from './cli.ts'
 import type { ServeSettings } from './flags.ts'
+import type { CliHost } from './host.ts'
 
 /**
  * `quiesce serve`: the example application with a whole life around it.

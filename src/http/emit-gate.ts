@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { QuiesceError } from '../base/errors.ts'
-import { type Exchange, exchangeOf } from './traffic/exchange.ts'
+import { wireExchangeOf } from './exchange-of.ts'
+import type { WireExchange } from './ports.ts'
 
 // What gates have in common that stand in front of a server by an `emit` of its own
 // (docs/decisions/0002-gate-by-emit.md).
@@ -22,7 +23,7 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
  */
 export function relayOf<E extends string>(
   events: readonly E[],
-  deliver: (event: E, exchange: Exchange, args: readonly unknown[]) => void,
+  deliver: (event: E, exchange: WireExchange, args: readonly unknown[]) => void,
 ): () => EventEmitter {
   let made: EventEmitter | undefined
   return () => {
@@ -30,7 +31,7 @@ export function relayOf<E extends string>(
     made = new EventEmitter()
     for (const event of events) {
       made.on(event, (...args: readonly unknown[]) => {
-        const exchange = exchangeOf(args[0] as object) as Exchange
+        const exchange = wireExchangeOf(args[0] as object) as WireExchange
         try {
           deliver(event, exchange, args)
         } catch (thrown) {

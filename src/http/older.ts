@@ -1,6 +1,6 @@
 import { type Server, Socket } from 'node:net'
 import type { Clock } from '../base/clock.ts'
-import type { OlderConnections } from './wire.ts'
+import type { OlderConnections } from './transport.ts'
 
 /**
  * How often it is looked at them: node tells only when the last one is over, and idle ones would

@@ -3,8 +3,9 @@ import type { Server } from 'node:net'
 import { hostOfTarget, isHost } from '../base/request-target.ts'
 import type { ExchangeView } from './chain.ts'
 import { isTooLong } from './header-bounds.ts'
+import type { WireAnswer } from './ports.ts'
 import { PLAIN_TEXT } from './respond.ts'
-import type { Reading, WireAnswer } from './wire.ts'
+import type { Reading } from './transport.ts'
 
 type Request = ExchangeView['request']
 

@@ -1,7 +1,7 @@
 import { optionError } from '../base/errors.ts'
 import { http1 } from './h1/transport.ts'
 import { http2 } from './h2/transport.ts'
-import type { Transport } from './wire.ts'
+import type { Transport } from './transport.ts'
 
 /** Every transport there is; beside it, no file outside of a transport's folder names one. */
 const TRANSPORTS: readonly Transport[] = [http1, http2]

@@ -1,15 +1,15 @@
 import { ServerResponse } from 'node:http'
-import type { Exchange } from './traffic/exchange.ts'
+import type { WireExchange } from './ports.ts'
 
 /** Of upgrades whose sockets nothing has taken; few requests are any. */
-const ANSWERS = new WeakMap<Exchange, ServerResponse>()
+const ANSWERS = new WeakMap<WireExchange, ServerResponse>()
 
 /**
  * A response for an upgrade, which node gives none: for steps that set headers and refuse like for
  * any other request, until {@link takeSocket}. What it sends ends the connection. To be called
  * once.
  */
-export function responseOfUpgrade(exchange: Exchange): ServerResponse {
+export function responseOfUpgrade(exchange: WireExchange): ServerResponse {
   const { request, connection } = exchange
   const { socket } = connection.wire
   const response = new ServerResponse(request)
@@ -27,10 +27,10 @@ export function responseOfUpgrade(exchange: Exchange): ServerResponse {
 }
 
 /** The one that was made and may still answer. */
-export const answerOfUpgrade = (exchange: Exchange): ServerResponse | undefined => ANSWERS.get(exchange)
+export const answerOfUpgrade = (exchange: WireExchange): ServerResponse | undefined => ANSWERS.get(exchange)
 
 /** The socket is its handler's from now on. */
-export function takeSocket(exchange: Exchange): void {
+export function takeSocket(exchange: WireExchange): void {
   ANSWERS.get(exchange)?.detachSocket(exchange.connection.wire.socket)
   ANSWERS.delete(exchange)
 }

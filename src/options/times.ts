@@ -14,9 +14,8 @@ import {
   stopProfile,
   sums,
 } from './budget.ts'
-import { type AnyOption, defaultAt, type OptionTable, type Place, type ResolvedOf } from './define.ts'
+import { type AnyOption, defaultAt, type OptionTable, type Place, type ResolvedOf, type UserOptions } from './define.ts'
 import { DEADLINE_SHARE_MAX, HOOKS_SHARE_MAX, LIFECYCLE_OPTIONS } from './lifecycle-options.ts'
-import type { LifecycleOptions } from './options.ts'
 import type { Problems } from './problems.ts'
 
 /**
@@ -24,6 +23,9 @@ import type { Problems } from './problems.ts'
  * lifecycle-options.ts; here stands what they mean for each other: a deadline that has to fit a
  * delay, a grace that must not use it up.
  */
+
+/** What a user has given of a lifecycle, durations as they were written. */
+type GivenOptions = UserOptions<typeof LIFECYCLE_OPTIONS>
 
 /** What one default came out as, and why. */
 export interface DefaultDuration {
@@ -65,15 +67,15 @@ export function chosenByRows(
  * @param byRows what they are when nothing depends on anything
  */
 export function chooseTimes(
-  given: LifecycleOptions,
+  given: GivenOptions,
   { reservesMs: reserves, requestTimeoutMs }: Pick<ResolvedOf<typeof LIFECYCLE_OPTIONS>, 'reservesMs' | 'requestTimeoutMs'>,
   byRows: Readonly<Record<string, DefaultDuration>>,
   platform: Platform,
   places: readonly Place[],
 ): Times {
   const chosen: Record<string, DefaultDuration> = { ...byRows }
-  const givenMs = (name: keyof LifecycleOptions): number | undefined => (given[name] === undefined ? undefined : chosen[name]?.ms)
-  const choose = (name: keyof LifecycleOptions, ms: number, because = 'default'): number => {
+  const givenMs = (name: keyof GivenOptions): number | undefined => (given[name] === undefined ? undefined : chosen[name]?.ms)
+  const choose = (name: keyof GivenOptions, ms: number, because = 'default'): number => {
     if (given[name] === undefined) chosen[name] = { ms, because }
     return givenMs(name) ?? ms
   }
@@ -145,7 +147,7 @@ function smallestDeadlineMs(plan: StopPlan): number {
  * A person or a crash gets a shorter stop, unless a delay or a deadline was given on purpose. In a
  * shorter one every reserve is scaled.
  */
-export function plansOf(given: LifecycleOptions, plan: StopPlan, crashDeadlineMs: number): StopPlans {
+export function plansOf(given: GivenOptions, plan: StopPlan, crashDeadlineMs: number): StopPlans {
   const within = (long: Pick<StopPlan, 'delayMs' | 'lastCallMs'>, deadlineMs: number): StopPlan => {
     const { delayMs, lastCallMs } = long
     const other = { ...plan, delayMs, lastCallMs, deadlineMs, asked: deadlineMs < plan.deadlineMs ? [] : (plan.asked ?? []) }
@@ -172,7 +174,7 @@ export function plansOf(given: LifecycleOptions, plan: StopPlan, crashDeadlineMs
  * Checks what durations mean for each other. Only for usable ones: a refused value says nothing
  * about the others.
  */
-export function checkTimes(given: LifecycleOptions, plan: StopPlan, problems: Problems): void {
+export function checkTimes(given: GivenOptions, plan: StopPlan, problems: Problems): void {
   // What is registered later takes its time from requests, and so from the last call, which gives
   // way then.
   const longestLastCallMs = stopProfile({ ...plan, lastCallMs: Number.POSITIVE_INFINITY }, NONE_REGISTERED).lastCallMs
@@ -208,7 +210,7 @@ const WITHIN_DEADLINE = ['hookTimeout', 'requestDrainTimeout', 'connectionTimeou
 
 /** A sentence for each time that was given and never comes, because the deadline comes first. */
 export function tooLong(
-  given: LifecycleOptions,
+  given: GivenOptions,
   chosen: Readonly<Record<string, DefaultDuration>>,
   problems: Pick<Problems, 'label'>,
 ): readonly string[] {

@@ -5,10 +5,9 @@ import type { Writable } from 'node:stream'
 import { describe, expect, test, vi } from 'vitest'
 import { Http1Wire } from '#src/http/h1/wire.ts'
 import { Http2Wire } from '#src/http/h2/wire.ts'
+import type { WireAnswer, WireExchange } from '#src/http/ports.ts'
 import { Handshakes } from '#src/http/tls/handshake.ts'
-import type { Exchange } from '#src/http/traffic/exchange.ts'
 import { UpgradedWire } from '#src/http/upgraded/wire.ts'
-import type { WireAnswer } from '#src/http/wire.ts'
 import { h2, h2BesideHttp1, h2c, http1BesideH2 } from './http2-transports.ts'
 import { CASES, conformance, conforms, type Mode } from './transport-suite.ts'
 import { http1, https, type TransportAdapter } from './transports.ts'
@@ -40,7 +39,7 @@ const BROKEN: readonly Broken[] = [
     seenBy: 'half of the first request: has a second',
     mode: 'retry-after',
     breakIt: () =>
-      vi.spyOn(Http1Wire.prototype, 'refuse').mockImplementation(function (this: Http1Wire, exchange: Exchange, answer: WireAnswer) {
+      vi.spyOn(Http1Wire.prototype, 'refuse').mockImplementation(function (this: Http1Wire, exchange: WireExchange, answer: WireAnswer) {
         refuse.call(this, exchange, { ...answer, status: 200 })
       }),
   },
@@ -48,14 +47,14 @@ const BROKEN: readonly Broken[] = [
     what: 'says that all is well when a handler has failed',
     seenBy: 'a handler that fails before it has answered',
     breakIt: () =>
-      vi.spyOn(Http1Wire.prototype, 'fail').mockImplementation(function (this: Http1Wire, exchange: Exchange, answer?: WireAnswer) {
+      vi.spyOn(Http1Wire.prototype, 'fail').mockImplementation(function (this: Http1Wire, exchange: WireExchange, answer?: WireAnswer) {
         fail.call(this, exchange, answer && { ...answer, status: 200 })
       }),
   },
   {
     what: 'ends an answer that has failed in its middle',
     seenBy: 'a handler that fails in the middle',
-    breakIt: () => vi.spyOn(Http1Wire.prototype, 'fail').mockImplementation(({ response }: Exchange) => void response?.end()),
+    breakIt: () => vi.spyOn(Http1Wire.prototype, 'fail').mockImplementation(({ response }: WireExchange) => void response?.end()),
   },
   {
     what: 'knows no half of a request',
@@ -90,10 +89,7 @@ const BROKEN: readonly Broken[] = [
   {
     what: 'loses only what is meant',
     seenBy: 'a request behind a watch',
-    breakIt: () =>
-      vi.spyOn(Http1Wire.prototype, 'lostWith').mockImplementation(function (this: Http1Wire, isMeant: (exchange: Exchange) => boolean) {
-        return [...this.connection.outstanding].filter(isMeant)
-      }),
+    breakIt: () => vi.spyOn(Http1Wire.prototype, 'lostWith').mockImplementation((outstanding, isMeant) => [...outstanding].filter(isMeant)),
   },
   {
     what: 'breaks off with all that is older',
@@ -142,7 +138,7 @@ const OF_HTTP2: readonly Broken[] = [
     mode: 'retry-after',
     adapter: h2,
     breakIt: () =>
-      vi.spyOn(Http2Wire.prototype, 'refuse').mockImplementation(function (this: Http2Wire, exchange: Exchange, answer: WireAnswer) {
+      vi.spyOn(Http2Wire.prototype, 'refuse').mockImplementation(function (this: Http2Wire, exchange: WireExchange, answer: WireAnswer) {
         http2.refuse.call(this, exchange, { ...answer, status: 200 })
       }),
   },
@@ -150,7 +146,7 @@ const OF_HTTP2: readonly Broken[] = [
     what: 'says that all is well when a handler has failed',
     seenBy: 'a handler that fails before it has answered',
     breakIt: () =>
-      vi.spyOn(Http2Wire.prototype, 'fail').mockImplementation(function (this: Http2Wire, exchange: Exchange, answer?: WireAnswer) {
+      vi.spyOn(Http2Wire.prototype, 'fail').mockImplementation(function (this: Http2Wire, exchange: WireExchange, answer?: WireAnswer) {
         http2.fail.call(this, exchange, answer && { ...answer, status: 200 })
       }),
   },
@@ -160,7 +156,7 @@ const OF_HTTP2: readonly Broken[] = [
     breakIt: () =>
       vi
         .spyOn(Http2Wire.prototype, 'fail')
-        .mockImplementation(({ request }: Exchange) => void (request as unknown as { stream: Writable }).stream.end()),
+        .mockImplementation(({ request }: WireExchange) => void (request as unknown as { stream: Writable }).stream.end()),
   },
   {
     what: 'takes every answer for begun',

@@ -1,7 +1,7 @@
 import { QuiesceError, show } from '../../base/errors.ts'
 import type { ExitCode } from '../../machines/exit-codes.ts'
-import type { CliHost } from '../cli.ts'
 import { COMMAND_PAGES } from '../command-pages.ts'
+import type { CliHost } from '../host.ts'
 import { readOptions } from '../settings.ts'
 import { bashCompletion } from './bash.ts'
 import { fishCompletion } from './fish.ts'

@@ -3,7 +3,7 @@ import { systemClock } from '../../base/clock.ts'
 import { deferred } from '../../base/deferred.ts'
 import { stopSignalsDefault } from '../../options/stop-signals.ts'
 import { onStopSignal } from '../../process/os-signals.ts'
-import type { CliHost } from '../cli.ts'
+import type { CliHost } from '../host.ts'
 import { STOPPING } from './answer-watcher.ts'
 import { packageFolder, SourceChanges } from './source-changes.ts'
 

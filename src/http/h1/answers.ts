@@ -1,14 +1,21 @@
 import type { ServerResponse } from 'node:http'
-import type { Exchange } from '../traffic/exchange.ts'
+import type { Socket } from 'node:net'
+import type { WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { answerOfUpgrade } from '../upgrade-answer.ts'
-import type { WireAnswer } from '../wire.ts'
-import type { Http1Wire } from './wire.ts'
+
+/** Of a wire, what an answer to an upgrade needs, which is written as bytes. */
+interface AnswersUpgrades {
+  readonly socket: Socket
+  readonly connection: WireConnection
+  /** `socket.bytesWritten` when the upgrade arrived: more than that now is an answer begun. */
+  readonly bytesWrittenBefore: number
+}
 
 /**
  * Answers in place of a handler that has done nothing yet. An upgrade has no response, unless a
  * step has made it one: its answer is written as bytes, and the connection is closed after it.
  */
-export function refuseHttp1(exchange: Exchange, answer: WireAnswer, wire: Http1Wire): void {
+export function refuseHttp1(exchange: WireExchange, answer: WireAnswer, wire: AnswersUpgrades): void {
   const response = exchange.response ?? answerOfUpgrade(exchange)
   if (response) {
     response.writeHead(answer.status, answer.headers)
@@ -17,7 +24,7 @@ export function refuseHttp1(exchange: Exchange, answer: WireAnswer, wire: Http1W
 }
 
 /** Answers in place of a handler that has failed, or breaks off what it has sent a part of. */
-export function fail(exchange: Exchange, answer: WireAnswer | undefined, wire: Http1Wire): void {
+export function fail(exchange: WireExchange, answer: WireAnswer | undefined, wire: AnswersUpgrades): void {
   const response = exchange.response ?? answerOfUpgrade(exchange)
   if (!response) failUpgrade(answer, wire)
   else if (response.writableEnded) return
@@ -38,7 +45,7 @@ function answerAnew(response: ServerResponse, { status, headers, body }: WireAns
   }
 }
 
-function failUpgrade(answer: WireAnswer | undefined, wire: Http1Wire): void {
+function failUpgrade(answer: WireAnswer | undefined, wire: AnswersUpgrades): void {
   const { socket, bytesWrittenBefore } = wire
   if (answer && socket.bytesWritten === bytesWrittenBefore && socket.writable) answerUpgrade(answer, wire)
   else socket.destroy()
@@ -48,7 +55,7 @@ function failUpgrade(answer: WireAnswer | undefined, wire: Http1Wire): void {
  * Node has taken its hands off the socket before the upgrade event: it has no reader, so its end
  * would go unnoticed.
  */
-function answerUpgrade({ status, reasonPhrase, headers, body }: WireAnswer, { socket, connection }: Http1Wire): void {
+function answerUpgrade({ status, reasonPhrase, headers, body }: WireAnswer, { socket, connection }: AnswersUpgrades): void {
   socket.resume()
   socket.write(`HTTP/1.1 ${status} ${reasonPhrase}\r\n${headerLines(headers)}Connection: close\r\n\r\n${body}`)
   connection.noteTold()

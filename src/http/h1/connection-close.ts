@@ -1,9 +1,21 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
-import type { Http1Wire } from './wire.ts'
+import { wireExchangeOf } from '../exchange-of.ts'
+import type { Wire, WireConnection, WireExchange } from '../ports.ts'
 
 /** The response's own `writeHead`, once ours stands in front of it. */
 const WRITE_HEAD: unique symbol = Symbol('quiesce.writeHead')
+
+/** A wire whose clients are told in the heads of answers. */
+interface TellsByHead extends Wire {
+  readonly connection: WireConnection
+  /**
+   * A response went out untold because its head was sent too early to tell; the next one tells for
+   * certain.
+   */
+  isOverdue: boolean
+  /** Has its socket linger when node would close it at once after a last response. */
+  closeGently(): void
+}
 
 type Armed = ServerResponse & { [WRITE_HEAD]?: ServerResponse['writeHead'] }
 
@@ -15,7 +27,7 @@ type Armed = ServerResponse & { [WRITE_HEAD]?: ServerResponse['writeHead'] }
  * waits behind this one. Told on an earlier response, that request would be lost. One whose head is
  * out already cannot tell any more: the next one on its connection does.
  */
-export function tellBy({ response }: Exchange, wire: Http1Wire): void {
+export function tellBy({ response }: WireExchange, wire: TellsByHead): void {
   if (!response) return
   wire.closeGently()
   if (response.headersSent) wire.isOverdue = true
@@ -23,7 +35,7 @@ export function tellBy({ response }: Exchange, wire: Http1Wire): void {
 }
 
 /** {@link Wire.awaitHead} */
-export function awaitHead(exchange: Exchange): void {
+export function awaitHead(exchange: WireExchange): void {
   const { response } = exchange
   if (response?.headersSent) exchange.headWritten()
   else if (response) standBeforeHead(response)
@@ -40,7 +52,7 @@ function standBeforeHead(response: Armed): void {
  * An answer that has to tell tells when nothing is behind it, because what is behind it could not
  * be answered.
  */
-const isTelling = (exchange: Exchange, { connection, isOverdue }: Http1Wire): boolean =>
+const isTelling = (exchange: WireExchange, { connection, isOverdue }: TellsByHead): boolean =>
   connection.outstanding.newest === exchange && exchange.isToTell(isOverdue)
 
 /**
@@ -49,12 +61,12 @@ const isTelling = (exchange: Exchange, { connection, isOverdue }: Http1Wire): bo
  * streams send it, takes precedence over it [measured].
  */
 const ourWriteHead = function writeHead(this: Armed, ...args: WriteHeadArgs): ServerResponse {
-  const exchange = exchangeOf(this.req) as Exchange
+  const exchange = wireExchangeOf(this.req) as WireExchange
   const original = this[WRITE_HEAD] as (...args: WriteHeadArgs) => ServerResponse
   const [status] = args
   // A status below 200 is not the response yet. One without a client has no connection to tell of.
   if (exchange.isOver || this.headersSent || !(status >= 200)) return original.apply(this, args)
-  const wire = exchange.connection.wire as Http1Wire
+  const wire = exchange.connection.wire as TellsByHead
   const tells = isTelling(exchange, wire)
   const result = original.apply(this, tells ? withClose(this, args) : args)
   if (tells) wire.connection.noteTold()

@@ -4,11 +4,12 @@ import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers'
 import { nameAmongCopies } from '../../base/shared-by-copies.ts'
 import { alreadyAttached, isThenable, plainEmit, relayOf } from '../emit-gate.ts'
+import { wireExchangeOf } from '../exchange-of.ts'
 import { idleSocketsOf } from '../older.ts'
+import type { WireExchange } from '../ports.ts'
 import { Handshakes } from '../tls/handshake.ts'
-import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
+import type { Keeper } from '../transport.ts'
 import { goOnWhenSwitched } from '../upgraded/switching.ts'
-import type { Keeper } from '../wire.ts'
 import { endWithItsResponse } from './response-end.ts'
 import { Http1Wire, http1WireOf } from './wire.ts'
 
@@ -67,7 +68,7 @@ export function openHttp1Gate(
   const inheritedEmit = (): EventEmitter['emit'] => ownEmit ?? prototype.emit
 
   function receive(event: RequestEvent, request: IncomingMessage, response?: ServerResponse, socket?: Socket, head?: Buffer): boolean {
-    const known = exchangeOf(request)
+    const known = wireExchangeOf(request)
     // A `checkContinue` listener hands its request on by emitting it again, and so does a server in
     // front of another one.
     if (known) deliver(event, known, request, response, socket, head)
@@ -82,7 +83,7 @@ export function openHttp1Gate(
     return true
   }
 
-  function arrived(request: IncomingMessage, response: ServerResponse | undefined): Exchange | undefined {
+  function arrived(request: IncomingMessage, response: ServerResponse | undefined): WireExchange | undefined {
     const { socket } = request
     const wire = wireFor(socket)
     const { connection } = wire
@@ -100,7 +101,7 @@ export function openHttp1Gate(
     return exchange
   }
 
-  function pass(event: RequestEvent, exchange: Exchange, socket?: Socket, head?: Buffer): void {
+  function pass(event: RequestEvent, exchange: WireExchange, socket?: Socket, head?: Buffer): void {
     if (exchange.isOver) return
     const { request, response } = exchange
     try {
@@ -123,7 +124,7 @@ export function openHttp1Gate(
   /** Hands a request to the listeners, like node's own `emit`, and keeps what they return. */
   function deliver(
     event: RequestEvent,
-    exchange: Exchange,
+    exchange: WireExchange,
     request: IncomingMessage,
     response: ServerResponse | undefined,
     socket: Socket | undefined,

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
+import { wireExchangeOf } from '../exchange-of.ts'
+import type { WireExchange } from '../ports.ts'
 
 /** Node publishes here when a response has been sent whole. */
 const RESPONSE_FINISH = 'http.server.response.finish'
@@ -29,7 +30,7 @@ export function endWithResponses(): () => void {
  * Has the end of an exchange noticed by its own response, unless {@link endWithResponses} is
  * certain to see it.
  */
-export function endWithItsResponse(exchange: Exchange, response: ServerResponse): void {
+export function endWithItsResponse(exchange: WireExchange, response: ServerResponse): void {
   if (wasHeard && isBeingSentByNode(response, exchange.request)) return
   const end = (): void => exchange.end()
   response.on('finish', end)
@@ -60,5 +61,5 @@ const PREPARED = '_maxRequestsPerSocket'
 
 function onFinish(message: unknown): void {
   wasHeard = true
-  exchangeOf((message as { readonly request: IncomingMessage }).request)?.end()
+  wireExchangeOf((message as { readonly request: IncomingMessage }).request)?.end()
 }

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { Server as NetServer } from 'node:net'
 import { Older } from '../older.ts'
 import type { Handshakes } from '../tls/handshake.ts'
-import type { Gate, Keeper, Transport } from '../wire.ts'
+import type { Gate, Keeper, Transport } from '../transport.ts'
 import { openHttp1Gate } from './gate.ts'
 import { endWithResponses } from './response-end.ts'
 

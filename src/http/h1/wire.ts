@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
+import type { Wire, WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { tlsOf } from '../tls/version.ts'
-import type { Connection } from '../traffic/connection.ts'
-import type { Exchange } from '../traffic/exchange.ts'
 import { Lingering } from '../traffic/lingering.ts'
+import type { Keeper } from '../transport.ts'
 import { UpgradedWire } from '../upgraded/wire.ts'
-import type { Keeper, Wire, WireAnswer } from '../wire.ts'
 import { fail, refuseHttp1 } from './answers.ts'
 import { awaitHead, tellBy } from './connection-close.ts'
 import { hasBegun, isEventStream } from './response-head.ts'
@@ -25,7 +24,7 @@ interface Tagged {
  */
 export class Http1Wire implements Wire {
   readonly socket: Socket
-  readonly connection: Connection
+  readonly connection: WireConnection
   readonly protocol = 'HTTP/1.1'
   readonly stage = undefined
   readonly tellsAnyTime = false
@@ -44,7 +43,7 @@ export class Http1Wire implements Wire {
   #lingering: Lingering | undefined = undefined
 
   /** @param connection that the socket goes on with; default: a new one */
-  constructor(socket: Socket, keeper: Keeper, connection?: Connection) {
+  constructor(socket: Socket, keeper: Keeper, connection?: WireConnection) {
     this.socket = socket
     this.#clock = keeper.clock
     ;(socket as Tagged)[WIRE] = this
@@ -61,47 +60,47 @@ export class Http1Wire implements Wire {
     return this.socket.bytesRead > 0
   }
 
-  tellBy(exchange: Exchange): void {
+  tellBy(exchange: WireExchange): void {
     tellBy(exchange, this)
   }
 
   tell(): void {}
   tellSoon(): void {}
 
-  refuse(exchange: Exchange, answer: WireAnswer): void {
+  refuse(exchange: WireExchange, answer: WireAnswer): void {
     refuseHttp1(exchange, answer, this)
   }
 
-  fail(exchange: Exchange, answer: WireAnswer | undefined): void {
+  fail(exchange: WireExchange, answer: WireAnswer | undefined): void {
     fail(exchange, answer, this)
   }
 
-  giveUp(exchange: Exchange): void {
+  giveUp(exchange: WireExchange): void {
     if (!this.onlyWaits(exchange)) (exchange.response ?? this.socket).destroy()
   }
 
   /** One that was refused by its own library, and left open, is over. */
-  askedToEnd(exchange: Exchange): void {
+  askedToEnd(exchange: WireExchange): void {
     if (exchange.isUpgrade && this.hasBegun(exchange)) this.connection.linger()
   }
 
-  hasBegun({ response }: Exchange): boolean {
+  hasBegun({ response }: WireExchange): boolean {
     return response ? hasBegun(response) : this.socket.bytesWritten > this.bytesWrittenBefore
   }
 
-  isStreaming({ response }: Exchange): boolean {
+  isStreaming({ response }: WireExchange): boolean {
     return response !== undefined && !response.writableEnded && hasBegun(response)
   }
 
-  streamsEvents({ response }: Exchange): boolean {
+  streamsEvents({ response }: WireExchange): boolean {
     return response !== undefined && !response.writableEnded && isEventStream(response)
   }
 
-  awaitHead(exchange: Exchange): void {
+  awaitHead(exchange: WireExchange): void {
     awaitHead(exchange)
   }
 
-  onlyWaits(exchange: Exchange): boolean {
+  onlyWaits(exchange: WireExchange): boolean {
     return exchange.response?.writableEnded === true && this.connection.outstanding.oldest !== exchange
   }
 
@@ -110,7 +109,7 @@ export class Http1Wire implements Wire {
    * side destroyed it, which is what a handler does that gives up; and not one that waited behind
    * another on its connection, whose end node does not report.
    */
-  mayStillEnd({ response }: Exchange): boolean {
+  mayStillEnd({ response }: WireExchange): boolean {
     return (
       response !== undefined &&
       !response.writableEnded &&
@@ -130,13 +129,13 @@ export class Http1Wire implements Wire {
     this.socket.destroySoon = lingerInstead
   }
 
-  onLateEnd({ response }: Exchange, ended: () => void): void {
+  onLateEnd({ response }: WireExchange, ended: () => void): void {
     // What node emits in the very step of `end()` when there is no socket left to send anything
     // [measured on Node 20 to 26].
     response?.once('prefinish', ended)
   }
 
-  over({ request }: Exchange): void {
+  over({ request }: WireExchange): void {
     if (!request.complete) this.unread = request
     this.#bytesAnswered = this.socket.bytesWritten
   }
@@ -155,14 +154,14 @@ export class Http1Wire implements Wire {
     return wire
   }
 
-  lostWith(isMeant: (exchange: Exchange) => boolean): readonly Exchange[] {
-    const all = [...this.connection.outstanding]
+  lostWith<E extends WireExchange>(outstanding: Iterable<E>, isMeant: (exchange: E) => boolean): readonly E[] {
+    const all = [...outstanding]
     const first = all.findIndex(isMeant)
     return first < 0 ? [] : all.slice(first)
   }
 
   /** There is no way to take back one answer: nothing can follow it on its connection. */
-  breakOff([first]: readonly Exchange[]): 'closing' | 'destroyed' {
+  breakOff([first]: readonly WireExchange[]): 'closing' | 'destroyed' {
     return this.connection.outstanding.oldest === first ? 'destroyed' : 'closing'
   }
 

@@ -11,11 +11,12 @@ import type { Socket } from 'node:net'
 import { nameAmongCopies } from '../../base/shared-by-copies.ts'
 import type { ExchangeView } from '../chain.ts'
 import { alreadyAttached, isThenable, plainEmit, relayOf } from '../emit-gate.ts'
+import { findBy, wireExchangeOf } from '../exchange-of.ts'
 import { isOnlyOurs } from '../h1/gate.ts'
 import { openHttp1 } from '../h1/transport.ts'
+import type { WireExchange } from '../ports.ts'
 import { Handshakes } from '../tls/handshake.ts'
-import { alsoKnownBy, type Exchange, exchangeOf } from '../traffic/exchange.ts'
-import type { Gate, Keeper } from '../wire.ts'
+import type { Gate, Keeper } from '../transport.ts'
 import { Http2Request, Http2Response, ignore, isHead } from './exchange-objects.ts'
 import { watchHead, watchResponse } from './response-head.ts'
 import { Http2Wire, http2WireOf, refuseStream } from './wire.ts'
@@ -96,7 +97,7 @@ export function openHttp2Gate(server: Http2Server | Http2SecureServer, keeper: K
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
     rawHeaders: readonly string[] | undefined,
-  ): Exchange | undefined {
+  ): WireExchange | undefined {
     const { session } = stream as { readonly session: ServerHttp2Session | undefined }
     // Broken off before it came to us: by its client, or by our GOAWAY, when what node has read is
     // handed over late. It has no session then, and nothing else listens for its error.
@@ -118,7 +119,7 @@ export function openHttp2Gate(server: Http2Server | Http2SecureServer, keeper: K
       refuseStream(stream)
       return undefined
     }
-    alsoKnownBy(exchange, stream)
+    findBy(stream, exchange)
     wire.streamOpened(stream)
     // The answer may be sent whole long before its client has sent the body of its request. Of a
     // HEAD request 'finish' says nothing: node ends our side of it when it arrives.
@@ -128,7 +129,7 @@ export function openHttp2Gate(server: Http2Server | Http2SecureServer, keeper: K
 
   /** Node has made the objects that a `request` listener gets. */
   function requestMade(event: string, request: Http2ServerRequest, response: Http2ServerResponse): boolean {
-    const exchange = exchangeOf(request.stream)
+    const exchange = wireExchangeOf(request.stream)
     if (!exchange) return below(event, [request, response])
     adopt(exchange, request, response)
     if (event === 'checkContinue' && isOnlyOurs(server.rawListeners(event))) {
@@ -142,14 +143,14 @@ export function openHttp2Gate(server: Http2Server | Http2SecureServer, keeper: K
     return true
   }
 
-  function handOver(event: string, exchange: Exchange, args: readonly unknown[]): void {
+  function handOver(event: string, exchange: WireExchange, args: readonly unknown[]): void {
     const emitting = inheritedEmit()
     if (emitting === (plainEmit as Emit)) deliver(event, exchange, args)
     else emitting.call(relay(), event, ...args)
   }
 
   /** Hands a request to the listeners, like node's own `emit`, and keeps what they return. */
-  function deliver(event: string, exchange: Exchange, args: readonly unknown[]): void {
+  function deliver(event: string, exchange: WireExchange, args: readonly unknown[]): void {
     for (const listener of server.rawListeners(event)) {
       const returned: unknown = Reflect.apply(listener, server, args)
       if (isThenable(returned)) exchange.returned(returned)
@@ -187,17 +188,17 @@ const isHttp2 = (request: unknown): request is Http2ServerRequest =>
   (request as { readonly httpVersionMajor?: number } | undefined)?.httpVersionMajor === 2
 
 /** A second call for the same objects does nothing. */
-function adopt(exchange: Exchange, request: Http2ServerRequest, response: Http2ServerResponse): void {
+function adopt(exchange: WireExchange, request: Http2ServerRequest, response: Http2ServerResponse): void {
   const view = exchange.response as unknown as Http2Response | undefined
   if (view?.ofHandler === response) return
   if (view) view.ofHandler = response
-  alsoKnownBy(exchange, request)
+  findBy(request, exchange)
   watchResponse(response)
   if (view?.headers) for (const [name, value] of Object.entries(view.headers)) response.setHeader(name, value as string)
 }
 
 function answered(this: ServerHttp2Stream): void {
-  exchangeOf(this)?.end()
+  wireExchangeOf(this)?.end()
 }
 
 /**

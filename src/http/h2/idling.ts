@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Connection } from '../traffic/connection.ts'
+import type { WireConnection } from '../ports.ts'
 
 /**
  * Has a connection told to leave on which nothing has been outstanding for a time: node closes none
@@ -7,14 +7,14 @@ import type { Connection } from '../traffic/connection.ts'
  * by each answer: it looks when it fires.
  */
 export class Idling {
-  readonly #connection: Connection
+  readonly #connection: WireConnection
   readonly #clock: Clock
   readonly #idleMs: number
   /** `clock.now()` */
   #since: number
   #timer: unknown
 
-  constructor(connection: Connection, clock: Clock, idleMs: number) {
+  constructor(connection: WireConnection, clock: Clock, idleMs: number) {
     this.#connection = connection
     this.#clock = clock
     this.#idleMs = idleMs
@@ -33,8 +33,8 @@ export class Idling {
   }
 
   #look(): void {
-    const { takesRequests, isIdle, wire } = this.#connection
-    if (!takesRequests) return
+    const { wasTold, isEnding, isIdle, wire } = this.#connection
+    if (wasTold || isEnding) return
     const rest = isIdle ? this.#since + this.#idleMs - this.#clock.now() : this.#idleMs
     if (rest > 0) this.#lookIn(rest)
     else wire.tell()

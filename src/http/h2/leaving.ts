@@ -1,10 +1,12 @@
+import type { ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers'
 import type { Clock } from '../../base/clock.ts'
-import { afterPoll } from '../traffic/connection.ts'
+import { afterPoll } from '../after-poll.ts'
+import type { WireConnection, WireExchange } from '../ports.ts'
 import { Lingering } from '../traffic/lingering.ts'
 import { NO_ERROR } from './error-codes.ts'
-import type { Http2Wire } from './wire.ts'
+import type { ClientPace } from './pace.ts'
 
 /** How long a client that was told, and is owed nothing, has to close by itself. */
 const LEAVE_MS = 1000
@@ -14,6 +16,21 @@ const PATIENCE_MS = 300
 const QUIET_WITHIN_MS = 200
 /** How long it is seen how much a client asks at a time, of one that asks more than one thing. */
 const WATCHED_MS = 100
+
+/** Of a wire, what its leaving needs. */
+interface LeavingWire {
+  readonly session: ServerHttp2Session
+  readonly socket: Socket
+  readonly connection: WireConnection
+  readonly pace: ClientPace
+  /** Those whose answers are awaited. */
+  readonly owed: readonly WireExchange[]
+  readonly hasStreams: boolean
+  /** The number of the last stream that was handed over; 0: none was. */
+  readonly lastHandedOver: number
+  hasBegun(exchange: WireExchange): boolean
+}
+
 /**
  * How a client of HTTP/2 is told to leave, and what happens then.
  *
@@ -41,7 +58,7 @@ const WATCHED_MS = 100
  * @see RFC 9113 section 6.8, and docs/decisions/0046-who-is-told-with-which-answer.md
  */
 export class Leaving {
-  readonly #wire: Http2Wire
+  readonly #wire: LeavingWire
   readonly #clock: Clock
   #hasPeerLeft = false
   #lastStream = Number.POSITIVE_INFINITY
@@ -54,7 +71,7 @@ export class Leaving {
   #hasPinged = false
   #lingering: Lingering | undefined
 
-  constructor(wire: Http2Wire, clock: Clock) {
+  constructor(wire: LeavingWire, clock: Clock) {
     this.#wire = wire
     this.#clock = clock
   }
@@ -117,7 +134,7 @@ export class Leaving {
   #tellWithLast(): void {
     const { owed, pace } = this.#wire
     if (this.#needsQuiet && !pace.isQuick) return
-    if (owed.length === 1 && owed.every(({ hasBegunToAnswer }) => hasBegunToAnswer)) this.tell()
+    if (owed.length === 1 && owed.every((exchange) => this.#wire.hasBegun(exchange))) this.tell()
   }
 
   /** A timer fires before the loop has read what has come: that would be refused. */

@@ -1,5 +1,6 @@
 import type { Http2ServerResponse, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
-import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
+import { wireExchangeOf } from '../exchange-of.ts'
+import type { WireExchange } from '../ports.ts'
 import type { Http2Response } from './exchange-objects.ts'
 
 /**
@@ -33,7 +34,7 @@ let prototypeOfStreams: ServerHttp2Stream | undefined
 const respond: ServerHttp2Stream['respond'] = function (this: ServerHttp2Stream, headers, options) {
   // That of every stream: V8 answers the question by a call into its runtime.
   prototypeOfStreams ??= prototypeOf(this)
-  const exchange = exchangeOf(this)
+  const exchange = wireExchangeOf(this)
   const response = exchange?.response as unknown as Http2Response | undefined
   let head = headers
   // What steps have set; an object that node made for a handler has it already.
@@ -66,7 +67,7 @@ const appendHeader: Http2ServerResponse['appendHeader'] = function (this: Http2S
 
 const writeHead = function (this: Http2ServerResponse, status: number, ...rest: [(string | Head)?, Head?]): Http2ServerResponse {
   const own = prototypeOf(this).writeHead as (...args: readonly unknown[]) => Http2ServerResponse
-  const exchange = exchangeOf(this.stream)
+  const exchange = wireExchangeOf(this.stream)
   const head = typeof rest[0] === 'object' ? rest[0] : rest[1]
   if (!exchange || !head) return own.call(this, status, ...rest)
   // The others are left out when it is sent.
@@ -81,7 +82,7 @@ const isConnection = (name: unknown): boolean => typeof name === 'string' && nam
 const isOfConnection = (name: unknown): boolean => typeof name === 'string' && OF_CONNECTION.has(name.toLowerCase())
 
 function noteClose({ stream }: Http2ServerResponse, value: unknown): void {
-  const exchange = exchangeOf(stream)
+  const exchange = wireExchangeOf(stream)
   if (exchange && saysClose(value)) exchange.mustTell = true
 }
 
@@ -90,14 +91,14 @@ const saysClose = (value: unknown): boolean => /\bclose\b/i.test(String(value))
 type IsLeftOut = (name: unknown) => boolean
 
 /** The same head when there is nothing to leave out, which is nearly always. */
-function without<T extends Head>(isLeftOut: IsLeftOut, head: T, exchange: Exchange): T {
+function without<T extends Head>(isLeftOut: IsLeftOut, head: T, exchange: WireExchange): T {
   const rest = Array.isArray(head)
     ? listWithout(isLeftOut, head, exchange)
     : objectWithout(isLeftOut, head as OutgoingHttpHeaders, exchange)
   return rest as T
 }
 
-function objectWithout(isLeftOut: IsLeftOut, head: OutgoingHttpHeaders, exchange: Exchange): OutgoingHttpHeaders {
+function objectWithout(isLeftOut: IsLeftOut, head: OutgoingHttpHeaders, exchange: WireExchange): OutgoingHttpHeaders {
   let rest: OutgoingHttpHeaders | undefined
   for (const name in head) {
     if (!isLeftOut(name)) continue
@@ -109,7 +110,7 @@ function objectWithout(isLeftOut: IsLeftOut, head: OutgoingHttpHeaders, exchange
 }
 
 /** Pairs, or names and values in turn. */
-function listWithout(isLeftOut: IsLeftOut, head: readonly unknown[], exchange: Exchange): readonly unknown[] {
+function listWithout(isLeftOut: IsLeftOut, head: readonly unknown[], exchange: WireExchange): readonly unknown[] {
   const rest: unknown[] = []
   const step = Array.isArray(head[0]) ? 1 : 2
   for (let index = 0; index < head.length; index += step) {
@@ -120,7 +121,7 @@ function listWithout(isLeftOut: IsLeftOut, head: readonly unknown[], exchange: E
   return rest
 }
 
-function note(exchange: Exchange, name: string, value: unknown): void {
+function note(exchange: WireExchange, name: string, value: unknown): void {
   if (isConnection(name) && saysClose(value)) exchange.mustTell = true
 }
 
@@ -128,7 +129,7 @@ const EVENT_STREAM = /^text\/event-stream[ \t]*(?:;|$)/i
 /** Most types are shorter, and need no other look. */
 const EVENT_STREAM_LENGTH = 'text/event-stream'.length
 
-function noteEvents(exchange: Exchange, response: Http2Response, head: Head): void {
+function noteEvents(exchange: WireExchange, response: Http2Response, head: Head): void {
   if (Array.isArray(head)) response.isEventStream = head.some((value, index) => isContentType(value) && saysEvents(head[index + 1]))
   else {
     const { 'content-type': type, 'Content-Type': other } = head as OutgoingHttpHeaders

@@ -1,6 +1,6 @@
 import type { Http2Server } from 'node:http2'
 import { Older } from '../older.ts'
-import type { Transport } from '../wire.ts'
+import type { Transport } from '../transport.ts'
 import { openHttp2Gate } from './gate.ts'
 
 /**

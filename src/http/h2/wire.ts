@@ -2,10 +2,10 @@ import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers'
 import type { Clock } from '../../base/clock.ts'
+import { wireExchangeOf } from '../exchange-of.ts'
+import type { Wire, WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { tlsOf } from '../tls/version.ts'
-import type { Connection } from '../traffic/connection.ts'
-import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
-import type { Keeper, Wire, WireAnswer } from '../wire.ts'
+import type { Keeper } from '../transport.ts'
 import { Calm, type Demand } from './calm.ts'
 import { watchReset } from './client-reset.ts'
 import { ENHANCE_YOUR_CALM, NO_ERROR, REFUSED_STREAM } from './error-codes.ts'
@@ -40,7 +40,7 @@ export class Http2Wire implements Wire {
   readonly tellsAnyTime = true
   readonly socket: Socket
   readonly session: ServerHttp2Session
-  readonly connection: Connection
+  readonly connection: WireConnection
   readonly pace = new ClientPace()
   /** How many are open in any direction. */
   #streams = 0
@@ -60,7 +60,7 @@ export class Http2Wire implements Wire {
   readonly #onStreamClose = onStreamCloseOf(this)
   readonly #onReset = (stream: ServerHttp2Stream): void => {
     this.#noteReset(stream)
-    exchangeOf(stream)?.end()
+    wireExchangeOf(stream)?.end()
   }
 
   /** @param connection that the session goes on with; default: a new one */
@@ -68,7 +68,7 @@ export class Http2Wire implements Wire {
     session: ServerHttp2Session,
     socket: Socket,
     keeper: Keeper,
-    { connection, idleMs }: { readonly connection: Connection | undefined; readonly idleMs: number },
+    { connection, idleMs }: { readonly connection: WireConnection | undefined; readonly idleMs: number },
   ) {
     this.session = session
     this.socket = socket
@@ -118,20 +118,20 @@ export class Http2Wire implements Wire {
   }
 
   /** Those whose answers are awaited. */
-  get owed(): readonly Exchange[] {
+  get owed(): readonly WireExchange[] {
     return [...this.connection.outstanding].filter(({ countedAs }) => countedAs !== 'watch')
   }
 
   /** A client is told when its turn has come, or with an answer that has to tell. */
   tellBy(): void {}
 
-  refuse(exchange: Exchange, { status, headers, body }: WireAnswer): void {
+  refuse(exchange: WireExchange, { status, headers, body }: WireAnswer): void {
     answerOn(streamOf(exchange), status, headers, body)
     // What it asks next would be refused, too.
     if (exchange.mustTell && !this.#keeper.holdsBack(this.connection, false)) this.tell()
   }
 
-  fail(exchange: Exchange, answer: WireAnswer | undefined): void {
+  fail(exchange: WireExchange, answer: WireAnswer | undefined): void {
     const stream = streamOf(exchange)
     if (stream.headersSent || !answer) {
       // It may have failed in the step in which it was handed over.
@@ -139,7 +139,7 @@ export class Http2Wire implements Wire {
     } else answerOn(stream, answer.status, answer.headers, answer.body)
   }
 
-  askedToEnd(exchange: Exchange, _why: string, endBy: number): void {
+  askedToEnd(exchange: WireExchange, _why: string, endBy: number): void {
     const leftMs = endBy - this.#clock.now()
     // Without a grace there is no wait for its handler.
     if (!exchange.isUpgrade || (leftMs > 0 && exchange.isSignalTaken)) return
@@ -147,27 +147,27 @@ export class Http2Wire implements Wire {
     this.#tunnels.endWhenStill(streamOf(exchange), leftMs)
   }
 
-  isMoving(exchange?: Exchange): boolean {
+  isMoving(exchange?: WireExchange): boolean {
     return exchange !== undefined && (this.#tunnels?.isMoving(streamOf(exchange)) ?? false)
   }
 
-  giveUp(exchange: Exchange): void {
+  giveUp(exchange: WireExchange): void {
     afterThisStep(() => breakStream(streamOf(exchange)))
   }
 
-  hasBegun(exchange: Exchange): boolean {
+  hasBegun(exchange: WireExchange): boolean {
     return streamOf(exchange).headersSent
   }
 
-  isStreaming(exchange: Exchange): boolean {
+  isStreaming(exchange: WireExchange): boolean {
     return streamOf(exchange).headersSent && !isEnded(exchange)
   }
 
-  streamsEvents(exchange: Exchange): boolean {
+  streamsEvents(exchange: WireExchange): boolean {
     return responseOf(exchange)?.isEventStream === true && !isEnded(exchange)
   }
 
-  awaitHead(exchange: Exchange): void {
+  awaitHead(exchange: WireExchange): void {
     if (this.hasBegun(exchange)) exchange.headWritten()
   }
 
@@ -181,7 +181,7 @@ export class Http2Wire implements Wire {
    * left; not when it was piped, because what is piped into a closed response never ends it; and
    * not when nothing was broken off before its end.
    */
-  mayStillEnd(exchange: Exchange): boolean {
+  mayStillEnd(exchange: WireExchange): boolean {
     const response = responseOf(exchange)
     const given = response?.ofHandler
     return (
@@ -194,7 +194,7 @@ export class Http2Wire implements Wire {
   }
 
   /** Node emits nothing for it: its `end` is given another one in front. */
-  onLateEnd(exchange: Exchange, ended: () => void): void {
+  onLateEnd(exchange: WireExchange, ended: () => void): void {
     const given = responseOf(exchange)?.ofHandler
     if (!given) return
     const end = given.end
@@ -204,7 +204,7 @@ export class Http2Wire implements Wire {
     }) as typeof end
   }
 
-  over({ mustTell }: Exchange): void {
+  over({ mustTell }: WireExchange): void {
     if (mustTell) this.tellSoon(true)
     this.#leaving.answered()
     if (!this.connection.isIdle) return
@@ -235,17 +235,17 @@ export class Http2Wire implements Wire {
     this.#noteReset(stream)
     // Of an answer that breaks off, node says nothing else. Of an exchange that is over, perhaps
     // only a handler is left: it has no connection any more.
-    exchangeOf(stream)?.end()
+    wireExchangeOf(stream)?.end()
     this.#tunnels?.closed(stream)
     this.#streams--
     if (!this.hasStreams) this.#leaving.ifIdle()
   }
 
-  lostWith(isMeant: (exchange: Exchange) => boolean): readonly Exchange[] {
-    return [...this.connection.outstanding].filter(isMeant)
+  lostWith<E extends WireExchange>(outstanding: Iterable<E>, isMeant: (exchange: E) => boolean): readonly E[] {
+    return [...outstanding].filter(isMeant)
   }
 
-  breakOff(lost: readonly Exchange[]): 'open' {
+  breakOff(lost: readonly WireExchange[]): 'open' {
     for (const exchange of lost) breakStream(streamOf(exchange))
     return 'open'
   }
@@ -298,11 +298,11 @@ function onStreamCloseOf(wire: Http2Wire): (this: ServerHttp2Stream) => void {
 /** The wire of a session, if it has one. */
 export const http2WireOf = (session: ServerHttp2Session): Http2Wire | undefined => (session as Tagged)[WIRE]
 
-const streamOf = ({ request }: Exchange): ServerHttp2Stream => (request as unknown as Http2Request).stream
+const streamOf = ({ request }: WireExchange): ServerHttp2Stream => (request as unknown as Http2Request).stream
 
-const responseOf = ({ response }: Exchange): Http2Response | undefined => response as unknown as Http2Response | undefined
+const responseOf = ({ response }: WireExchange): Http2Response | undefined => response as unknown as Http2Response | undefined
 
-const isEnded = (exchange: Exchange): boolean => responseOf(exchange)?.ofHandler?.writableEnded ?? streamOf(exchange).writableEnded
+const isEnded = (exchange: WireExchange): boolean => responseOf(exchange)?.ofHandler?.writableEnded ?? streamOf(exchange).writableEnded
 
 /**
  * Streams are handed over, and frames are heard, while node's library is still reading what the

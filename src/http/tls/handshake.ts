@@ -1,8 +1,8 @@
 import { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
-import type { Connection } from '../traffic/connection.ts'
+import type { Wire, WireConnection } from '../ports.ts'
 import { Lingering } from '../traffic/lingering.ts'
-import type { Keeper, Wire } from '../wire.ts'
+import type { Keeper } from '../transport.ts'
 
 /** Undocumented, and as old as TLS sockets that are made of others. */
 interface Wrapping {
@@ -32,7 +32,7 @@ export class Handshakes {
    * The connection whose handshake has made this socket, which goes on with the wire of its
    * protocol.
    */
-  ended(socket: Socket): Connection | undefined {
+  ended(socket: Socket): WireConnection | undefined {
     const { _parent: accepted } = socket as Wrapping
     const handshake = this.#bySocket.get(accepted)
     this.#bySocket.delete(accepted)
@@ -43,7 +43,7 @@ export class Handshakes {
 /** A connection before its protocol is known: it can only be closed. */
 class Handshake implements Wire {
   readonly socket: Socket
-  readonly connection: Connection
+  readonly connection: WireConnection
   readonly protocol = 'TLS handshake'
   readonly tls = 'pending'
   readonly stage = 'TLS handshake'

@@ -1,28 +1,29 @@
-import { setImmediate } from 'node:timers'
 import type { Clock } from '../../base/clock.ts'
 import type { Straggler } from '../../base/events.ts'
 import type { Spoken } from '../../base/spoken.ts'
-import type { Wire } from '../wire.ts'
-import type { Exchange } from './exchange.ts'
+import { afterPoll } from '../after-poll.ts'
+import type { Passing } from '../chain.ts'
+import type { Wire, WireConnection, WireExchange } from '../ports.ts'
 import { ExchangeList } from './exchange-list.ts'
-import type { ConnectionKind, Tally } from './tally.ts'
+import type { ConnectionKind, Fate, Tally } from './tally.ts'
 
-/**
- * How a connection ended during the shutdown: `told` that it would close; closed by us while idle
- * without having been told (`idleUntold`); `ended` by its client or by node; `forced`, with
- * whatever was on it.
- */
-export type Fate = 'told' | 'idleUntold' | 'ended' | 'forced'
+/** An exchange, as the connection sees it that it is outstanding on. */
+interface OnConnection<Self> extends WireExchange, Passing {
+  readonly isAwaited: boolean
+  readonly isMoving: boolean
+  older: Self | undefined
+  newer: Self | undefined
+}
 
 /**
  * One connection of a server, from its accept to its end, with the exchanges that are outstanding
  * on it: several when the client does not wait for answers. What is done on it does its {@link
  * Wire}; here stands what is known of it.
  */
-export class Connection {
+export class Connection<E extends OnConnection<E>> implements WireConnection {
   /** `clock.now()` when it was first seen. */
   readonly openedAt: number
-  readonly outstanding = new ExchangeList()
+  readonly outstanding = new ExchangeList<E>()
   /** It was opened while clients were told: its client may have been one of them. */
   cameLate = false
   /** Whether it ever had a request. */
@@ -45,7 +46,7 @@ export class Connection {
   #wire: Wire
   #kind: ConnectionKind
   readonly #clock: Clock
-  readonly #onClosed: (connection: Connection) => void
+  readonly #onClosed: (connection: Connection<E>) => void
   readonly #tally: Tally
   #wasTold = false
   /** Its turn to be told has come. */
@@ -61,7 +62,7 @@ export class Connection {
   #patience: unknown
   #release: (() => void) | undefined
 
-  constructor(wire: Wire, clock: Clock, onClosed: (connection: Connection) => void, tally: Tally) {
+  constructor(wire: Wire, clock: Clock, onClosed: (connection: Connection<E>) => void, tally: Tally) {
     this.#tally = tally
     this.#kind = tally.kindOf(wire)
     this.#kind.open++
@@ -162,7 +163,7 @@ export class Connection {
     return this.#isEndedIdle ? 'idleUntold' : 'ended'
   }
 
-  add(exchange: Exchange): void {
+  add(exchange: E): void {
     this.isUsed = true
     this.outstanding.add(exchange)
   }
@@ -335,6 +336,3 @@ export class Connection {
     this.#patience = undefined
   }
 }
-
-/** The first immediate may run before the loop has polled again, the second one cannot. */
-export const afterPoll = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

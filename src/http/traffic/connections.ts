@@ -1,11 +1,12 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Straggler } from '../../base/events.ts'
 import type { SpokenCount, SpokenFates } from '../../base/spoken.ts'
-import type { Wire } from '../wire.ts'
-import { afterPoll, Connection, type Fate } from './connection.ts'
+import { afterPoll } from '../after-poll.ts'
+import type { Wire } from '../ports.ts'
+import { Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import { lookAtSendQueuesNow } from './send-queue.ts'
-import { Tally } from './tally.ts'
+import { type Fate, Tally } from './tally.ts'
 
 /**
  * How long a connection that never had a request may take, from its beginning, to bring the head of
@@ -42,14 +43,14 @@ export interface Destroyed {
  */
 export class Connections {
   readonly #clock: Clock
-  readonly #all = new Set<Connection>()
+  readonly #all = new Set<Connection<Exchange>>()
   readonly #tally = new Tally()
   /** Of those that have closed. */
   readonly #forced: Straggler[] = []
   readonly #upgraded: Record<string, number> = {}
   readonly #unfinished: Straggler[] = []
   readonly #whenNone = new Set<() => void>()
-  readonly #onClosed = (connection: Connection): void => {
+  readonly #onClosed = (connection: Connection<Exchange>): void => {
     if (this.#forget(connection)) this.#settle(connection)
   }
   #accepted = 0
@@ -57,7 +58,7 @@ export class Connections {
   /** Once idle ones are closed. */
   #idleClose: IdleClose | undefined
   /** Those that the last call is held for, while it is. */
-  #held: Set<Connection> | undefined
+  #held: Set<Connection<Exchange>> | undefined
   #noneHeld: () => void = () => {}
 
   constructor(clock: Clock) {
@@ -73,7 +74,7 @@ export class Connections {
     return this.#accepted
   }
 
-  [Symbol.iterator](): IterableIterator<Connection> {
+  [Symbol.iterator](): IterableIterator<Connection<Exchange>> {
     return this.#all.values()
   }
 
@@ -83,8 +84,8 @@ export class Connections {
   }
 
   /** One more is there. */
-  opened(wire: Wire): Connection {
-    const connection = new Connection(wire, this.#clock, this.#onClosed, this.#tally)
+  opened(wire: Wire): Connection<Exchange> {
+    const connection = new Connection<Exchange>(wire, this.#clock, this.#onClosed, this.#tally)
     this.#all.add(connection)
     this.#accepted++
     this.#held?.add(connection)
@@ -169,7 +170,7 @@ export class Connections {
 
   /** Resolves when no connection is left that may bring a request, at once if so. */
   noneIdle(): Promise<void> {
-    const held = new Set<Connection>()
+    const held = new Set<Connection<Exchange>>()
     this.#held = held
     for (const connection of this.#all) if (connection.mayBringRequest) held.add(connection)
     return new Promise((resolve) => {
@@ -182,7 +183,7 @@ export class Connections {
    * Breaks off what its wire has found to be lost; all of it is over then, and what is older is
    * answered first.
    */
-  breakOff(connection: Connection, lost: readonly Exchange[]): void {
+  breakOff(connection: Connection<Exchange>, lost: readonly Exchange[]): void {
     const goesOn = connection.wire.breakOff(lost)
     if (goesOn === 'destroyed') {
       this.destroy((one) => one === connection)
@@ -226,7 +227,7 @@ export class Connections {
   }
 
   /** Destroys those that `which` picks. They are no longer ours when it returns. */
-  destroy(which: (connection: Connection) => boolean = () => true): Destroyed {
+  destroy(which: (connection: Connection<Exchange>) => boolean = () => true): Destroyed {
     const forced: Straggler[] = []
     const chosen = [...this.#all].filter(which)
     const answered = chosen.filter(({ isEnding, isIdle, isUsed }) => isEnding || (isUsed && isIdle))
@@ -250,35 +251,35 @@ export class Connections {
    * Its client was never told: a request may be on its way, as on every connection that the last
    * call is held for.
    */
-  #endLate(connection: Connection, how: IdleClose): void {
+  #endLate(connection: Connection<Exchange>, how: IdleClose): void {
     if (how.lateCallMs > 0) this.#endIn(how.lateCallMs, connection, how)
     else void afterPoll().then(() => this.#endIfIdle(connection, how))
   }
 
-  #endIfIdle(connection: Connection, how: IdleClose): void {
+  #endIfIdle(connection: Connection<Exchange>, how: IdleClose): void {
     if (!connection.mayBringRequest) return
     const leftMs = connection.openedAt + FIRST_HEAD_MS - this.#clock.now()
     if (connection.isHalfSent && leftMs > 0) this.#endIn(leftMs, connection, how)
     else connection.endIdle()
   }
 
-  #endIn(ms: number, connection: Connection, { awaitArrival }: IdleClose): void {
+  #endIn(ms: number, connection: Connection<Exchange>, { awaitArrival }: IdleClose): void {
     connection.endIdleIn(ms)
     connection.await(awaitArrival(ms))
   }
 
   /** False when it was forgotten before. */
-  #forget(connection: Connection): boolean {
+  #forget(connection: Connection<Exchange>): boolean {
     this.#release(connection)
     return this.#all.delete(connection)
   }
 
   /** The last call is not held for it any more. */
-  #release(connection: Connection): void {
+  #release(connection: Connection<Exchange>): void {
     if (this.#held?.delete(connection) && this.#held.size === 0) this.#noneHeld()
   }
 
-  #settle(connection: Connection): void {
+  #settle(connection: Connection<Exchange>): void {
     if (this.#countsFates) {
       const { fate, kind, unfinishedAs, forcedAs, upgradedTo, endedAs = 'ended' } = connection
       kind.fates[fate]++

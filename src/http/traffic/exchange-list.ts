@@ -1,5 +1,3 @@
-import type { Exchange } from './exchange.ts'
-
 /** What stands in a list, one at a time, and keeps its neighbours itself. */
 interface Linked<T> {
   older: T | undefined
@@ -13,7 +11,7 @@ interface Linked<T> {
  * its exchange is young, so that each reference that it has to one costs V8's collector something:
  * hence only one [measured].
  */
-export class ExchangeList<T extends Linked<T> = Exchange> {
+export class ExchangeList<T extends Linked<T>> {
   newest: T | undefined = undefined
 
   get oldest(): T | undefined {

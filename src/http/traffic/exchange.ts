@@ -1,14 +1,12 @@
 import { QuiesceError } from '../../base/errors.ts'
 import type { Straggler } from '../../base/events.ts'
 import { pathAsSent } from '../../base/request-target.ts'
-import { nameAmongCopies } from '../../base/shared-by-copies.ts'
 import type { Spoken } from '../../base/spoken.ts'
 import type { CountedAs, ExchangeView, Passing } from '../chain.ts'
+import { findBy, wireExchangeOf } from '../exchange-of.ts'
+import type { WireExchange } from '../ports.ts'
 import type { Connection } from './connection.ts'
 import type { Member } from './wait-group.ts'
-
-/** On the request itself: a property costs the request path less than a look-up in a WeakMap. */
-const EXCHANGE: unique symbol = Symbol.for(nameAmongCopies('exchange'))
 
 /** A name in a report is for people; a URL may have 16 KiB. */
 const NAME_LENGTH_MAX = 200
@@ -40,16 +38,16 @@ export interface Accounts {
  * been sent, and after its client has gone.
  *
  * What changes during its life is its owner's; steps of the chain see it as an {@link
- * ExchangeView}.
+ * ExchangeView}, and its transport as a {@link WireExchange}.
  */
-export class Exchange implements ExchangeView, Passing {
+export class Exchange implements WireExchange, Passing {
   readonly request: ExchangeView['request']
   /**
    * Undefined for an upgrade, whose handler gets the bare socket. For steps and for its wire: the
    * traffic does not touch it.
    */
   readonly response: ExchangeView['response']
-  readonly connection: Connection
+  readonly connection: Connection<Exchange>
   /** `clock.now()` of the request event. */
   readonly arrivedAt: number
   readonly #accounts: Accounts
@@ -93,7 +91,7 @@ export class Exchange implements ExchangeView, Passing {
     accounts: Accounts,
     request: ExchangeView['request'],
     response: ExchangeView['response'],
-    connection: Connection,
+    connection: Connection<Exchange>,
     arrivedAt: number,
   ) {
     this.#accounts = accounts
@@ -101,7 +99,7 @@ export class Exchange implements ExchangeView, Passing {
     this.response = response
     this.connection = connection
     this.arrivedAt = arrivedAt
-    ;(request as Tagged)[EXCHANGE] = this
+    findBy(request, this)
   }
 
   /**
@@ -284,16 +282,8 @@ export class Exchange implements ExchangeView, Passing {
   }
 }
 
-interface Tagged {
-  [EXCHANGE]?: Exchange
-}
-
-/** Has {@link exchangeOf} know an exchange by one more object that stands for its request. */
-export function alsoKnownBy(exchange: Exchange, other: object): void {
-  ;(other as Tagged)[EXCHANGE] = exchange
-}
-
 /** The exchange of node's request, or undefined when its server was not taken over. */
 export function exchangeOf(request: object): Exchange | undefined {
-  return (request as Tagged)[EXCHANGE]
+  // What a transport finds there the traffic has made.
+  return wireExchangeOf(request) as Exchange | undefined
 }

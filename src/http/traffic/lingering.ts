@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Clock } from '../../base/clock.ts'
-import type { Connection } from './connection.ts'
+import type { WireConnection } from '../ports.ts'
 import { hasSendQueue, lookAtSendQueues } from './send-queue.ts'
 
 /**
@@ -27,12 +27,12 @@ type Body = Readable & { readonly complete: boolean }
  * docs/decisions/0014-a-response-is-delivered-when-its-client-has-it.md
  */
 export class Lingering {
-  readonly #connection: Connection
+  readonly #connection: WireConnection
   readonly #clock: Clock
   #bound: unknown
 
   /** @param body of a request whose rest may still be on its way */
-  constructor(connection: Connection, clock: Clock, body?: Body) {
+  constructor(connection: WireConnection, clock: Clock, body?: Body) {
     this.#connection = connection
     this.#clock = clock
     if (body && !body.complete && !this.#socket.readableEnded) {
@@ -59,11 +59,11 @@ export class Lingering {
   }
 
   async #endWhenDelivered(): Promise<void> {
-    const connection = this.#connection
     const socket = this.#socket
-    if (hasSendQueue(socket)) connection.noteUndelivered((await lookAtSendQueues())(socket))
+    const undelivered = hasSendQueue(socket) ? (await lookAtSendQueues())(socket) : 0
+    this.#connection.noteUndelivered(undelivered)
     if (socket.destroyed) return
-    if (connection.undelivered === 0) socket.destroy()
+    if (undelivered === 0) socket.destroy()
     else this.#bound = this.#clock.setTimeout(() => void this.#endWhenDelivered(), LOOK_MS)
   }
 

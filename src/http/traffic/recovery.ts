@@ -1,7 +1,7 @@
 import { errorRecord, type LifecycleFact } from '../../base/events.ts'
 import type { ExchangeView } from '../chain.ts'
+import type { WireAnswer } from '../ports.ts'
 import { PLAIN_TEXT } from '../respond.ts'
-import type { WireAnswer } from '../wire.ts'
 import type { Exchange } from './exchange.ts'
 
 const BODY = 'Internal Server Error\n'

@@ -1,8 +1,8 @@
 import { show, toError } from '../../base/errors.ts'
 import { type RefusalKind, type RefusalWords, statusOf, type Wording } from '../../base/wording.ts'
 import type { ExchangeView } from '../chain.ts'
+import type { WireAnswer } from '../ports.ts'
 import { PLAIN_TEXT } from '../respond.ts'
-import type { WireAnswer } from '../wire.ts'
 import type { Exchange } from './exchange.ts'
 
 /** How requests of one kind are refused. */

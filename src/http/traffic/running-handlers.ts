@@ -51,9 +51,9 @@ export class RunningHandlers {
   /** Promises that are waited for. */
   #count = 0
   /** Only those whose response is gone: the others are found on their connections. */
-  readonly #orphans = new ExchangeList()
+  readonly #orphans = new ExchangeList<Exchange>()
   /** Those of them that have let go of their requests and responses. */
-  readonly #longRunning = new ExchangeList()
+  readonly #longRunning = new ExchangeList<Exchange>()
   #longRunningCount = 0
   #givenUpCount = 0
   #hasWarned = false

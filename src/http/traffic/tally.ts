@@ -1,6 +1,11 @@
 import type { Spoken, SpokenFates } from '../../base/spoken.ts'
-import type { Wire } from '../wire.ts'
-import type { Fate } from './connection.ts'
+
+/**
+ * How a connection ended during the shutdown: `told` that it would close; closed by us while idle
+ * without having been told (`idleUntold`); `ended` by its client or by node; `forced`, with
+ * whatever was on it.
+ */
+export type Fate = 'told' | 'idleUntold' | 'ended' | 'forced'
 
 /** The connections of one kind: what they speak, how many are open, and how they have ended. */
 export interface ConnectionKind extends Spoken {
@@ -18,8 +23,8 @@ export interface ConnectionKind extends Spoken {
 export class Tally {
   readonly #kinds = new Map<string, ConnectionKind>()
 
-  /** The kind of a connection with this wire. */
-  kindOf({ protocol, tls }: Wire): ConnectionKind {
+  /** The kind of a connection that speaks this. */
+  kindOf({ protocol, tls }: Spoken): ConnectionKind {
     const key = `${protocol} ${tls}`
     let kind = this.#kinds.get(key)
     if (!kind) {

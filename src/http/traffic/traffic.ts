@@ -9,10 +9,10 @@ import type { Mode } from '../../machines/wiring.ts'
 import { publishRefusal } from '../../report/diagnostics.ts'
 import type { TrafficGauges } from '../../report/gauges.ts'
 import { Chain, type ExchangeView, type PlacedStep, placeSteps } from '../chain.ts'
-import type { Keeper, Reading, Transport } from '../wire.ts'
+import type { Keeper, Reading, Transport } from '../transport.ts'
 import { emptyAcceptQueue, type QueueSeal } from './accept-queue.ts'
 import { balance, goawayDecider } from './balance.ts'
-import type { Connection, Fate } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { Connections, type Destroyed } from './connections.ts'
 import { type Accounts, Exchange } from './exchange.ts'
 import { isExempt } from './exempt.ts'
@@ -22,6 +22,7 @@ import { oldest } from './oldest.ts'
 import { type FailureAnswer, recover } from './recovery.ts'
 import { buildRefusals, type Refusals, refuse, refuseUnread } from './refusal.ts'
 import { type CutHandlers, type Outstanding, RunningHandlers } from './running-handlers.ts'
+import type { Fate } from './tally.ts'
 import { Telling } from './telling.ts'
 import type { DrainResult } from './wait-group.ts'
 
@@ -388,7 +389,7 @@ export class Traffic {
   breakOffRequests(): Straggler[] {
     const left = this.cutRequests()
     for (const connection of new Set(Array.from(this.#counted('request'), (request) => request.connection))) {
-      const cut = connection.wire.lostWith(({ countedAs }) => countedAs === 'request')
+      const cut = connection.wire.lostWith(connection.outstanding, ({ countedAs }) => countedAs === 'request')
       const now = this.#clock.now()
       left.push(...cut.filter(({ countedAs }) => countedAs === 'watch').map((watch) => watch.straggler(now)))
       this.#handlers.abandon(cut)
@@ -420,7 +421,7 @@ export class Traffic {
     for (const connection of new Set(Array.from(this.#members(), (exchange) => exchange.connection))) {
       const { wire } = connection
       // A watch that has ended and only waits for the request before it is sent with that.
-      const cut = wire.lostWith((exchange) => exchange.member !== undefined && !wire.onlyWaits(exchange))
+      const cut = wire.lostWith(connection.outstanding, (exchange) => exchange.member !== undefined && !wire.onlyWaits(exchange))
       if (cut.length === 0) continue
       for (const exchange of cut) {
         const isRequest = exchange.countedAs === 'request'
@@ -607,7 +608,7 @@ export class Traffic {
     let active = 0
     let told = 0
     const awaited: Outstanding[] = []
-    const empty: Connection[] = []
+    const empty: Connection<Exchange>[] = []
     for (const connection of this.#connections) {
       if (connection.wasTold) told++
       else if (!connection.isIdle) active++
@@ -657,7 +658,7 @@ export class Traffic {
     return {
       clock: this.#clock,
       letsRequestsGather: () => state.telling,
-      holdsBack: ({ cameLate }, isQuick) =>
+      holdsBack: ({ cameLate }: Connection<Exchange>, isQuick) =>
         state.telling && !this.#haveListenersClosed && (cameLate || (isQuick && this.#mode === 'refuse')),
       letGoOn: (pass) => {
         if (this.#waiting) this.#waiting.push(pass)
@@ -668,14 +669,14 @@ export class Traffic {
         if (state.telling) connection.cameLate = true
         return connection
       },
-      arrived: (connection, request, response, isPromised) => {
+      arrived: (connection: Connection<Exchange>, request, response, isPromised) => {
         const exchange = this.#arrived(connections, accounts, connection, request, response, isPromised)
         if (exchange && state.telling) connection.wire.tellBy(exchange)
         return exchange
       },
-      sentAway: (connection, why) => this.#sentAway(connection, why),
+      sentAway: (connection: Connection<Exchange>, why) => this.#sentAway(connection, why),
       holdsOver: () => this.#holds.over(),
-      admit: (exchange) => {
+      admit: (exchange: Exchange) => {
         const answer = reading(exchange.request)
         if (answer === undefined) return this.#admit(exchange)
         this.#inFlight.count(exchange)
@@ -702,11 +703,11 @@ export class Traffic {
       holdsBack: () => false,
       letGoOn: (pass) => void setImmediate(pass),
       opened: (wire) => connections.opened(wire),
-      sentAway: (connection, why) => this.#sentAway(connection, why),
+      sentAway: (connection: Connection<Exchange>, why) => this.#sentAway(connection, why),
       holdsOver: () => undefined,
-      arrived: (connection, request, response, isPromised) =>
+      arrived: (connection: Connection<Exchange>, request, response, isPromised) =>
         this.#arrived(connections, accounts, connection, request, response, isPromised),
-      admit: (exchange) => {
+      admit: (exchange: Exchange) => {
         const answer = reading(exchange.request)
         if (answer === undefined) return this.#adminChain.admit(exchange)
         refuseUnread(exchange, answer)
@@ -718,7 +719,7 @@ export class Traffic {
   #arrived(
     connections: Connections,
     accounts: Accounts,
-    connection: Connection,
+    connection: Connection<Exchange>,
     request: ExchangeView['request'],
     response: ExchangeView['response'],
     isPromised = false,
@@ -733,7 +734,7 @@ export class Traffic {
   }
 
   /** Once a second at most: a flood of connections is no reason for one of lines. */
-  #sentAway(connection: Connection, why: string): void {
+  #sentAway(connection: Connection<Exchange>, why: string): void {
     const now = this.#clock.now()
     this.#sentAwayCount++
     if (now - this.#sentAwaySaidAt < 1000) return
@@ -749,7 +750,7 @@ export class Traffic {
    * told now, or came while others were, is when the listeners have closed: before that its client
    * would only come back, and that is soon in the mode refuse.
    */
-  #tellInTurn(connection: Connection): void {
+  #tellInTurn(connection: Connection<Exchange>): void {
     if (!connection.wire.tellsAnyTime) return
     const turn = this.#telling.drawTurn()
     if (turn === undefined) return

@@ -1,5 +1,5 @@
-import type { Exchange } from '../traffic/exchange.ts'
-import type { Keeper } from '../wire.ts'
+import type { WireExchange } from '../ports.ts'
+import type { Keeper } from '../transport.ts'
 import { Intake } from './intake.ts'
 import { Outgoing } from './outgoing.ts'
 import { WebSocketWire } from './web-socket.ts'
@@ -16,7 +16,7 @@ const STATUS = /^HTTP\/1\.[01] (\d{3})/
  * switches to it. One that refuses changes nothing.
  * @param begun what came with the request and is of the new protocol
  */
-export function goOnWhenSwitched(exchange: Exchange, keeper: Keeper, begun: Buffer | undefined): void {
+export function goOnWhenSwitched(exchange: WireExchange, keeper: Keeper, begun: Buffer | undefined): void {
   const { connection } = exchange
   let head: Buffer | undefined = Buffer.alloc(0)
   let webSocket: WebSocketWire | undefined
@@ -35,7 +35,7 @@ export function goOnWhenSwitched(exchange: Exchange, keeper: Keeper, begun: Buff
     connection.goOnWith(wire)
     if (rest.length > 0) webSocket?.written(rest)
     // Its turn has come while it was being answered.
-    if (exchange.wasAskedToEnd) exchange.tellWire()
+    exchange.tellWire()
   })
 }
 
@@ -43,7 +43,7 @@ export function goOnWhenSwitched(exchange: Exchange, keeper: Keeper, begun: Buff
 const mayBeHttp = (head: Buffer): boolean => HTTP.startsWith(head.toString('latin1', 0, HTTP.length))
 
 /** Which protocol a connection goes on with after this answer; undefined: with its own. */
-function switchedBy(head: string, { request }: Exchange): 'WebSocket' | 'another' | undefined {
+function switchedBy(head: string, { request }: WireExchange): 'WebSocket' | 'another' | undefined {
   const status = STATUS.exec(head)?.[1]
   // A handler that writes something else than HTTP has begun with a protocol of its own.
   if (status === undefined) return 'another'

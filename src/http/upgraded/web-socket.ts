@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers'
-import type { Exchange } from '../traffic/exchange.ts'
-import type { Keeper } from '../wire.ts'
+import type { WireExchange } from '../ports.ts'
+import type { Keeper } from '../transport.ts'
 import { CLOSE_FRAME_MAX, closeCodeAtEnd, closeFrame, FrameBoundaries, GOING_AWAY } from './frames.ts'
 import { holderOf, OPEN, type WebSocketHolder } from './holder.ts'
 import type { Intake } from './intake.ts'
@@ -48,7 +48,7 @@ export class WebSocketWire extends UpgradedWire {
   #timer: unknown
 
   /** @param outgoing what is written from now on is given to {@link written} */
-  constructor(exchange: Exchange, keeper: Keeper, outgoing: Outgoing, intake: Intake) {
+  constructor(exchange: WireExchange, keeper: Keeper, outgoing: Outgoing, intake: Intake) {
     super(exchange.connection, keeper.clock, exchange)
     this.#outgoing = outgoing
     this.#intake = intake
@@ -69,13 +69,13 @@ export class WebSocketWire extends UpgradedWire {
     if (this.#isClosing) this.#closeByFrame(this.#boundaries)
   }
 
-  override askedToEnd(exchange: Exchange, why: string, endBy: number): void {
+  override askedToEnd(exchange: WireExchange, why: string, endBy: number): void {
     if (exchange !== this.exchange) return
     if (this.#isUnknown) super.askedToEnd(exchange, why, endBy)
     else this.#closeInTurn(exchange, why, endBy - this.clock.now())
   }
 
-  #closeInTurn(exchange: Exchange, why: string, leftMs: number): void {
+  #closeInTurn(exchange: WireExchange, why: string, leftMs: number): void {
     this.#why = why
     this.#intake.listen(this.#came)
     this.socket.once('end', this.#clientEnded)

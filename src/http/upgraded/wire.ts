@@ -1,11 +1,9 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import type { Protocol } from '../../base/spoken.ts'
+import type { Wire, WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { tlsOf } from '../tls/version.ts'
-import type { Connection } from '../traffic/connection.ts'
-import type { Exchange } from '../traffic/exchange.ts'
 import { Lingering } from '../traffic/lingering.ts'
-import type { Wire, WireAnswer } from '../wire.ts'
 import { Movement, movedOn } from './movement.ts'
 
 /**
@@ -22,12 +20,12 @@ import { Movement, movedOn } from './movement.ts'
  */
 export class UpgradedWire implements Wire {
   readonly socket: Socket
-  readonly connection: Connection
+  readonly connection: WireConnection
   readonly protocol: Protocol = 'tunnel'
   readonly stage = undefined
   readonly tellsAnyTime = false
   protected readonly clock: Clock
-  protected readonly exchange: Exchange | undefined
+  protected readonly exchange: WireExchange | undefined
   readonly #before: Wire
   #movement: Movement | undefined
   #lingering: Lingering | undefined
@@ -37,7 +35,7 @@ export class UpgradedWire implements Wire {
    * Takes the place of the wire that the connection has.
    * @param exchange by which it has changed its protocol; undefined: by none that is under way
    */
-  constructor(connection: Connection, clock: Clock, exchange?: Exchange) {
+  constructor(connection: WireConnection, clock: Clock, exchange?: WireExchange) {
     this.exchange = exchange
     this.connection = connection
     this.#before = this.connection.wire
@@ -58,7 +56,7 @@ export class UpgradedWire implements Wire {
     return this.#movement?.isMoving ?? false
   }
 
-  askedToEnd(exchange: Exchange, _why: string, endBy: number): void {
+  askedToEnd(exchange: WireExchange, _why: string, endBy: number): void {
     const leftMs = endBy - this.clock.now()
     // Without a grace there is no wait for its handler.
     if (exchange === this.exchange && !(leftMs > 0 && exchange.isSignalTaken)) this.endWhenStill(leftMs)
@@ -114,59 +112,59 @@ export class UpgradedWire implements Wire {
   tell(): void {}
   tellSoon(): void {}
 
-  tellBy(exchange: Exchange): void {
+  tellBy(exchange: WireExchange): void {
     this.#before.tellBy(exchange)
   }
 
-  refuse(exchange: Exchange, answer: WireAnswer): void {
+  refuse(exchange: WireExchange, answer: WireAnswer): void {
     this.#before.refuse(exchange, answer)
   }
 
-  fail(exchange: Exchange, answer: WireAnswer | undefined): void {
+  fail(exchange: WireExchange, answer: WireAnswer | undefined): void {
     this.#before.fail(exchange, answer)
   }
 
-  giveUp(exchange: Exchange): void {
+  giveUp(exchange: WireExchange): void {
     this.#before.giveUp(exchange)
   }
 
-  hasBegun(exchange: Exchange): boolean {
+  hasBegun(exchange: WireExchange): boolean {
     return this.#before.hasBegun(exchange)
   }
 
-  isStreaming(exchange: Exchange): boolean {
+  isStreaming(exchange: WireExchange): boolean {
     return this.#before.isStreaming(exchange)
   }
 
-  streamsEvents(exchange: Exchange): boolean {
+  streamsEvents(exchange: WireExchange): boolean {
     return this.#before.streamsEvents(exchange)
   }
 
-  awaitHead(exchange: Exchange): void {
+  awaitHead(exchange: WireExchange): void {
     this.#before.awaitHead(exchange)
   }
 
-  onlyWaits(exchange: Exchange): boolean {
+  onlyWaits(exchange: WireExchange): boolean {
     return this.#before.onlyWaits(exchange)
   }
 
-  mayStillEnd(exchange: Exchange): boolean {
+  mayStillEnd(exchange: WireExchange): boolean {
     return this.#before.mayStillEnd(exchange)
   }
 
-  onLateEnd(exchange: Exchange, ended: () => void): void {
+  onLateEnd(exchange: WireExchange, ended: () => void): void {
     this.#before.onLateEnd(exchange, ended)
   }
 
-  over(exchange: Exchange): void {
+  over(exchange: WireExchange): void {
     this.#before.over(exchange)
   }
 
-  lostWith(isMeant: (exchange: Exchange) => boolean): readonly Exchange[] {
-    return this.#before.lostWith(isMeant)
+  lostWith<E extends WireExchange>(outstanding: Iterable<E>, isMeant: (exchange: E) => boolean): readonly E[] {
+    return this.#before.lostWith(outstanding, isMeant)
   }
 
-  breakOff(lost: readonly Exchange[]): 'open' | 'closing' | 'destroyed' {
+  breakOff(lost: readonly WireExchange[]): 'open' | 'closing' | 'destroyed' {
     return this.#before.breakOff(lost)
   }
 }

@@ -1,4 +1,4 @@
-import type { WireAnswer } from '../../../../src/http/wire.ts'
+import type { WireAnswer } from '../../../../src/http/ports.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 
 /**

@@ -1,35 +1,13 @@
 import { type Blocker, blockersOf, boundOfPhase, headlineOf, type Straggler, skippedHooks, spokenWords } from '../quiesce.ts'
-import { countOf, rowsTogether } from './groups.ts'
+import { type BlockingGroup, type BlockingItem, countOf, rowsTogether } from './groups.ts'
 import { readinessGroups, setupGroups } from './setup.ts'
 import { unitsOf, type View } from './view.ts'
-import { count, listText, running, type Standing } from './words.ts'
+import { count, listText, running } from './words.ts'
 
 /** What an exit waits for, or would wait for. */
 export interface Blocking {
   readonly headline: string
   readonly groups: readonly BlockingGroup[]
-}
-
-export interface BlockingGroup {
-  readonly kind: 'phase' | 'request' | 'watch' | 'hold' | 'handler' | 'hook' | 'connection' | 'protocol' | 'check' | 'budget' | 'planned'
-  readonly title: string
-  /** Of these, `items` names some. */
-  readonly count: number
-  readonly items: readonly BlockingItem[]
-}
-
-/** Something that is there once, or several that differ in nothing that is shown, or little. */
-export interface BlockingItem {
-  readonly key: string
-  readonly name: string
-  /** What is known of it besides its age. */
-  readonly note: string
-  /** In words; of several, of the oldest. */
-  readonly age: string
-  /** How it stands, where that differs within a group. */
-  readonly standing?: Standing
-  /** What it stands for; one that stands for itself has none. */
-  readonly members?: readonly BlockingItem[]
 }
 
 export function blockingOf(view: View, now: number): Blocking {

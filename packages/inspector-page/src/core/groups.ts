@@ -1,6 +1,28 @@
-import type { BlockingItem } from './blocking.ts'
+import type { Standing } from './words.ts'
 
 /** Rows that differ in their ages alone, as one; and in a number, when there are many. */
+
+export interface BlockingGroup {
+  readonly kind: 'phase' | 'request' | 'watch' | 'hold' | 'handler' | 'hook' | 'connection' | 'protocol' | 'check' | 'budget' | 'planned'
+  readonly title: string
+  /** Of these, `items` names some. */
+  readonly count: number
+  readonly items: readonly BlockingItem[]
+}
+
+/** Something that is there once, or several that differ in nothing that is shown, or little. */
+export interface BlockingItem {
+  readonly key: string
+  readonly name: string
+  /** What is known of it besides its age. */
+  readonly note: string
+  /** In words; of several, of the oldest. */
+  readonly age: string
+  /** How it stands, where that differs within a group. */
+  readonly standing?: Standing
+  /** What it stands for; one that stands for itself has none. */
+  readonly members?: readonly BlockingItem[]
+}
 
 /** So many rows are read at a glance. */
 const ROWS_MAX = 8

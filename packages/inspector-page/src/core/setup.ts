@@ -1,5 +1,5 @@
 import { hookKey } from '../quiesce.ts'
-import type { BlockingGroup, BlockingItem } from './blocking.ts'
+import type { BlockingGroup, BlockingItem } from './groups.ts'
 import { plannedCuts } from './spent.ts'
 import { standingOfWork, type View } from './view.ts'
 import { count, durationText, listText } from './words.ts'

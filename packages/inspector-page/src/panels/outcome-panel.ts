@@ -1,5 +1,6 @@
-import { type BlockingGroup, type BlockingItem, blockingOf } from '../core/blocking.ts'
+import { blockingOf } from '../core/blocking.ts'
 import { GLOSSARY, type GlossaryWord, glossaryTerm, meaningOf } from '../core/glossary.ts'
+import type { BlockingGroup, BlockingItem } from '../core/groups.ts'
 import { countOf } from '../core/groups.ts'
 import { type OutcomeLine, outcomeOf } from '../core/outcome.ts'
 import { element, Icon, KeyedParts, make, type Part, setAttribute, setText } from '../dom.ts'

@@ -22,29 +22,20 @@ import {
   stopped,
 } from './internals.ts'
 import { type Harvest, type StandIn, UNNAMED } from './scope.ts'
-import type { Address, Effect, Logic, ModelEvent, Timer } from './state.ts'
-import type { Step, Steps } from './step.ts'
+import type { Address, Logic } from './state.ts'
+import type { Command, StepTable } from './step-table.ts'
 import { unsupported } from './unsupported.ts'
-
-/** What an actor does in answer to one event, in the order in which xstate does it. */
-export type Command =
-  | { readonly kind: 'effect'; readonly effect: Effect }
-  | { readonly kind: 'start'; readonly id: string; readonly step: Step }
-  | { readonly kind: 'stop'; readonly id: string }
-  | { readonly kind: 'send'; readonly to: Address; readonly event: ModelEvent }
-  | { readonly kind: 'schedule'; readonly timer: Timer }
-  | { readonly kind: 'cancel'; readonly name: string }
 
 /**
  * Puts what xstate asks for while it computes the steps of one machine into commands that mean the
  * same wherever the actor stands.
  */
 export class Commands {
-  readonly #steps: Steps
+  readonly #steps: StepTable
   readonly #logic: Logic
   readonly #standIn: StandIn
 
-  constructor(steps: Steps, logic: Logic, standIn: StandIn) {
+  constructor(steps: StepTable, logic: Logic, standIn: StandIn) {
     this.#steps = steps
     this.#logic = logic
     this.#standIn = standIn

@@ -1,10 +1,10 @@
 import { ModelError } from '../errors.ts'
 import { canonical, changeIn, type Fields, fieldsOf, hasFields } from './canonical.ts'
 import { mutated } from './changes.ts'
+import type { Context } from './internals.ts'
 import { Interner } from './interner.ts'
 import { purely, type Where } from './purely.ts'
 import { remembered } from './remembered.ts'
-import type { Assigned } from './watch.ts'
 
 /**
  * A context whose values are numbered key by key, so that what a step reads of it can be compared.
@@ -17,6 +17,9 @@ export interface ContextState {
   /** What `object` consisted of when it was numbered. */
   readonly fields: Fields
 }
+
+/** One assignment: the next context as a function of the one before it. */
+export type Assigned = (context: Context) => Context
 
 export interface Thrown {
   readonly thrown: unknown

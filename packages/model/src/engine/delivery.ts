@@ -1,8 +1,8 @@
-import type { Command } from './commands.ts'
 import { STOP } from './internals.ts'
 import { Live } from './live.ts'
 import type { ActorState, ActorStates, Address, Effect, LocalState, ModelEvent, Path, Timer } from './state.ts'
-import type { Step, Steps } from './step.ts'
+import type { Steps } from './step.ts'
+import type { Command, Step } from './step-table.ts'
 import { unsupported } from './unsupported.ts'
 
 /**

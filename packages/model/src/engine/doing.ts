@@ -1,6 +1,6 @@
 import type { AnyTransitionDefinition } from 'xstate'
-import type { Command } from './commands.ts'
 import { remembered } from './remembered.ts'
+import type { Command } from './step-table.ts'
 
 /** What is to be done for one part of a step. */
 export interface Doing {

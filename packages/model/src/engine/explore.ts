@@ -4,31 +4,12 @@ import { canonical, forgetTexts } from './canonical.ts'
 import { type Choice, Choices } from './choice.ts'
 import { Delivery, type DeliveryListener } from './delivery.ts'
 import { type Environment, isDescribed } from './environment.ts'
-import { assertChildrenKnown, assertEventsHeard, assertMachine, assertOptions } from './given.ts'
+import { assertChildrenKnown, assertEventsHeard, assertMachine, assertOptions, type Limits } from './given.ts'
 import { Graph } from './graph.ts'
 import { watchingChance } from './purely.ts'
 import { type ActorState, ActorStates, type LocalState } from './state.ts'
 import { Steps } from './step.ts'
 import type { MachineEvent } from './typed.ts'
-
-export interface Limits {
-  /**
-   * How many states the system may have. Default 1 000 000.
-   * @see {@link explore} for what happens above it
-   */
-  readonly statesMax?: number | undefined
-  /**
-   * Every step that xstate computes is computed twice and compared, and so are the first thousand
-   * steps that are known without asking it and one in so many of the rest; 1 for all of them, 0 for
-   * none at all. Default 64.
-   */
-  readonly recheckEvery?: number | undefined
-  /**
-   * Told every few thousand states how many were found, and from how many of them all ways were
-   * taken.
-   */
-  readonly onProgress?: ((found: number, taken: number) => void) | undefined
-}
 
 export interface ExploreOptions<
   M extends AnyStateMachine = AnyStateMachine,

@@ -2,11 +2,29 @@ import type { AnyStateMachine } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
 import { assertChild, assertEvents, assertHeard, assertKeys, type Environment, shown } from './environment.ts'
-import type { Limits } from './explore.ts'
 import { isForeignMachine, kindOf } from './internals.ts'
 import type { Steps } from './step.ts'
 import { unsupported } from './unsupported.ts'
 import { childNames, isMachineSource } from './vocabulary.ts'
+
+export interface Limits {
+  /**
+   * How many states the system may have. Default 1 000 000.
+   * @see `explore` for what happens above it
+   */
+  readonly statesMax?: number | undefined
+  /**
+   * Every step that xstate computes is computed twice and compared, and so are the first thousand
+   * steps that are known without asking it and one in so many of the rest; 1 for all of them, 0 for
+   * none at all. Default 64.
+   */
+  readonly recheckEvery?: number | undefined
+  /**
+   * Told every few thousand states how many were found, and from how many of them all ways were
+   * taken.
+   */
+  readonly onProgress?: ((found: number, taken: number) => void) | undefined
+}
 
 const OPTIONS = ['input', 'events', 'children', 'statesMax', 'recheckEvery', 'onProgress'] as const satisfies readonly (
   | keyof Limits

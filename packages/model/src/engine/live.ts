@@ -1,5 +1,5 @@
 import type { ActorState, ActorStates, LocalState, ModelEvent, Timer } from './state.ts'
-import type { Step } from './step.ts'
+import type { Step } from './step-table.ts'
 
 /** An actor while something is going on. */
 export class Live {

@@ -3,7 +3,7 @@ import { ModelError } from '../errors.ts'
 import { canonical } from './canonical.ts'
 import { assertUnchanged } from './changes.ts'
 import { Commands } from './commands.ts'
-import { type ContextState, Contexts } from './contexts.ts'
+import { type Assigned, type ContextState, Contexts } from './contexts.ts'
 import { type Doing, Doings } from './doing.ts'
 import { type Context, INIT, isError, nodesPart, SEND, SPAWN, STOP_CHILD, sent, spawned, stopped } from './internals.ts'
 import { type Look, LookTree } from './looks.ts'
@@ -12,8 +12,8 @@ import { type Region, type RegionFrame, Regions } from './regions.ts'
 import { type Harvest, StandIn } from './scope.ts'
 import { MachineStanding } from './standing.ts'
 import type { LocalState, Logic, ModelEvent } from './state.ts'
-import type { Step, Steps } from './step.ts'
-import type { Assigned, Watched, WatchedMachine } from './watch.ts'
+import type { Step, StepTable } from './step-table.ts'
+import type { Watched, WatchedMachine } from './watch.ts'
 
 /**
  * The steps of one machine. xstate computes each; the result is remembered by what xstate looked at
@@ -23,7 +23,7 @@ import type { Assigned, Watched, WatchedMachine } from './watch.ts'
 export class MachineSteps {
   /** How many steps xstate has computed. */
   computed = 0
-  readonly #steps: Steps
+  readonly #steps: StepTable
   readonly #logic: Logic
   readonly #machine: AnyStateMachine
   readonly #watched: WatchedMachine
@@ -38,7 +38,7 @@ export class MachineSteps {
   /** A snapshot of this machine, to make others of. */
   #template: AnyMachineSnapshot | undefined
 
-  constructor(steps: Steps, logic: Logic, watched: WatchedMachine, isRoot: boolean) {
+  constructor(steps: StepTable, logic: Logic, watched: WatchedMachine, isRoot: boolean) {
     this.#steps = steps
     this.#logic = logic
     this.#watched = watched

@@ -1,12 +1,11 @@
 import { ModelError } from '../errors.ts'
 import { canonical } from './canonical.ts'
 import { assertUnchanged } from './changes.ts'
-import type { Command } from './commands.ts'
 import { emitted, INIT } from './internals.ts'
 import type { Where } from './purely.ts'
 import { type Harvest, StandIn } from './scope.ts'
 import type { Effect, LocalState, Logic, ModelEvent } from './state.ts'
-import type { Step, Steps } from './step.ts'
+import type { Command, Step, StepTable } from './step-table.ts'
 
 /** What `fromTransition` makes. */
 export interface Reducer {
@@ -25,13 +24,13 @@ interface ReducerSnapshot {
  * events, and ends only when it throws.
  */
 export class ReducerSteps {
-  readonly #steps: Steps
+  readonly #steps: StepTable
   readonly #logic: Logic
   readonly #reducer: Reducer
   readonly #standIn: StandIn
   computed = 0
 
-  constructor(steps: Steps, logic: Logic, reducer: Reducer) {
+  constructor(steps: StepTable, logic: Logic, reducer: Reducer) {
     this.#steps = steps
     this.#logic = logic
     this.#reducer = reducer

@@ -1,7 +1,6 @@
-import type { AnyStateMachine, AnyTransitionDefinition, EventObject } from 'xstate'
+import type { AnyStateMachine, EventObject } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { canonical } from './canonical.ts'
-import type { Command } from './commands.ts'
 import { doneEvent, failedEvent, INIT, isForeignMachine, kindOf, type LogicKind } from './internals.ts'
 import { Interner } from './interner.ts'
 import { MachineSteps } from './machine-steps.ts'
@@ -10,24 +9,17 @@ import { stepInWords, type Where } from './purely.ts'
 import { type Reducer, ReducerSteps } from './reducer-steps.ts'
 import { remembered } from './remembered.ts'
 import type { Effect, LocalState, Logic, ModelEvent, Timer } from './state.ts'
+import type { Step, StepTable } from './step-table.ts'
 import { unsupported } from './unsupported.ts'
 import { invokedBy, machinesBelow } from './vocabulary.ts'
 import { WatchedMachine } from './watch.ts'
-
-/** One macrostep of one actor. */
-export interface Step {
-  /** Where the actor stands after it. */
-  readonly local: LocalState
-  readonly commands: readonly Command[]
-  readonly transitions: readonly AnyTransitionDefinition[]
-}
 
 /**
  * Macrosteps, each looked up by (local state, event). A whole system has far fewer of them than it
  * has edges, and xstate has to compute far fewer still (see `machine-steps.ts`), so exploring is
  * mostly looking up.
  */
-export class Steps {
+export class Steps implements StepTable {
   readonly logics = new Interner<Logic>()
   readonly locals = new Interner<LocalState>()
   readonly events = new Interner<ModelEvent>()

@@ -1,10 +1,8 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition, EventObject } from 'xstate'
+import type { Assigned } from './contexts.ts'
 import { type Assign, type Assigner, type Collect, type Context, type Enqueueing, isAssign, isEnqueueing, optionsOf } from './internals.ts'
 import { type Look, textOfLook } from './looks.ts'
 import { allNodes, looksAtState, type RegionFrame, staysInRegion, transitionsOf } from './regions.ts'
-
-/** One assignment: the next context as a function of the one before it. */
-export type Assigned = (context: Context) => Context
 
 /** What a step looked at, and what it wrote. */
 export interface Watched {

@@ -3,7 +3,7 @@ import type { Exploration } from '../engine/explore.ts'
 import { type ActiveStates, allNodes } from '../engine/regions.ts'
 import { remembered } from '../engine/remembered.ts'
 import type { LocalState, ModelEvent } from '../engine/state.ts'
-import type { Step } from '../engine/step.ts'
+import type { Step } from '../engine/step-table.ts'
 import { machinesBelow } from '../engine/vocabulary.ts'
 import { constantKeys, readsOnly } from './folded.ts'
 

@@ -1,10 +1,7 @@
-import type { Server, Socket } from 'node:net'
-import type { Clock } from '../base/clock.ts'
+import type { Socket } from 'node:net'
 import type { Spoken } from '../base/spoken.ts'
 import type { ExchangeView } from './chain.ts'
 import type { Answer } from './respond.ts'
-import type { Connection } from './traffic/connection.ts'
-import type { Exchange } from './traffic/exchange.ts'
 
 /**
  * The seam between the traffic of a life and the protocols it comes by.
@@ -19,92 +16,91 @@ import type { Exchange } from './traffic/exchange.ts'
  * what half a request is, and how a connection is closed. It decides nothing and counts nothing.
  *
  * Three kinds of object pass between them:
- * - a {@link Transport} puts a gate in front of a server, and reports to a {@link Keeper} which
+ * - a transport (`transport.ts`) puts a gate in front of a server, and reports to a keeper which
  *   connections it has and which requests arrive;
  * - a {@link Wire} is what the traffic has in its hands of one connection. A connection may change
  *   it: that of a TLS handshake gives way to that of the protocol which the handshake has chosen,
- *   and that of HTTP/1.1 to that of the protocol to which it was upgraded (`Connection.goOnWith`);
+ *   and that of HTTP/1.1 to that of the protocol to which it was upgraded ({@link
+ *   WireConnection.goOnWith});
  * - an exchange is ended by its wire, with `exchange.end()`, when its response has been sent or its
  *   connection is gone.
  *
+ * What a transport may see of a connection and of an exchange is said by the two ports below.
  * Nothing here is made per request: the methods of a wire get the exchange that they are about.
  */
 
-/**
- * What one life asks of a protocol on its servers. One value per protocol, listed in
- * `transports.ts`.
- */
-export interface Transport {
-  /** Whether it is the one for this server. */
-  serves(server: unknown): boolean
-  /**
-   * Stands in front of the server's handlers from now on.
-   * @param idleMs time after which an idle connection is closed by a transport whose connections
-   * node does not close; 0: never
-   * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
-   */
-  open(server: Server, keeper: Keeper, idleMs: number): Gate
-  /**
-   * The connections that the server has already, as far as they were not found when the gate was
-   * opened and do not become known by a request.
-   */
-  older(server: Server, clock: Clock): OlderConnections
+/** A connection, as its transport sees it. */
+export interface WireConnection {
+  /** The one that it has now. */
+  readonly wire: Wire
+  /** What is on it, oldest first. */
+  readonly outstanding: Outstanding
+  /** Whether it ever had a request. */
+  isUsed: boolean
+  /** The protocol that it goes on with after an upgrade, when that is known: `WebSocket`. */
+  upgradedTo: string | undefined
+  /** How it ended in the words of that protocol: `closed 1001`. */
+  endedAs: string | undefined
+  /** Its client has been told that the connection closes: no later request is looked at. */
+  readonly wasTold: boolean
+  /** Its turn to be told has come, and its wire tells it as soon as it can. */
+  readonly isDue: boolean
+  /** Nothing is outstanding on it. */
+  readonly isIdle: boolean
+  /** Our side is ending, or has ended. */
+  readonly isEnding: boolean
+  /** From now on this wire does what is done: the connection has changed its protocol. */
+  goOnWith(wire: Wire): void
+  /** Its wire has told its client that it closes. A second call does nothing. */
+  noteTold(): void
+  /** What its client had not been sent when its wire looked. */
+  noteUndelivered(bytes: number): void
+  /** Closes it gently. A second call does nothing. */
+  linger(): void
+  /** Closes it gently although its client was not told. */
+  endIdle(): void
+  /** Closes it gently although something is on it, and what was answered before that arrives. */
+  endByForce(): void
+  /** Its socket is closed: what is on it is over. A second call does nothing. */
+  closed(): void
 }
 
-/** A transport in front of one server. */
-export interface Gate {
-  /**
-   * The server is its owner's again; what is under way is not let go. A second call does nothing.
-   */
-  giveBack(): void
-  /**
-   * No connection is left whose requests came through it. To be called once, after {@link
-   * giveBack}.
-   */
-  connectionsGone(): void
+/** The exchanges on a connection. */
+interface Outstanding extends Iterable<WireExchange> {
+  readonly oldest: WireExchange | undefined
+  readonly newest: WireExchange | undefined
 }
 
-/**
- * What a transport reports to the traffic, and asks it. A keeper has no accessors: V8 makes an
- * object literal with one a dictionary, and each request looks into it several times [measured].
- */
-export interface Keeper {
-  readonly clock: Clock
+/** An exchange, as its transport sees it: what steps see, and what its end needs. */
+export interface WireExchange extends ExchangeView {
+  readonly connection: WireConnection
   /**
-   * True when requests that arrive together have to be known together before the first of them is
-   * looked at.
+   * How its handlers say that they are over: by a promise, or else by ending the response.
+   * Undefined before they were called.
    */
-  letsRequestsGather(): boolean
+  handling: 'callback' | 'promise' | undefined
+  /** Its answer has to tell the client that the connection closes. */
+  mustTell: boolean
+  /** It has no response: its handler gets the bare socket. */
+  readonly isUpgrade: boolean
+  /** Whether a handler holds its signal, and so may have something to do before the end. */
+  readonly isSignalTaken: boolean
   /**
-   * Lets a request that gathers go on, in the order in which they were given: in an immediate, or
-   * when there is time for it.
+   * Whether its answer tells the client that the connection closes; asked by its wire at the last
+   * moment at which that can be decided.
+   * @param isOverdue an earlier answer on its connection should have told, and could not
    */
-  letGoOn(pass: () => void): void
-  /** A connection is there, from the accept on. */
-  opened(wire: Wire): Connection
-  /**
-   * Whether its client is not told yet, because it would only come back: until the listeners have
-   * closed.
-   * @param isQuick it has hardly a moment without a request
-   */
-  holdsBack(connection: Connection, isQuick: boolean): boolean
-  /**
-   * A request has arrived, without a response if it is an upgrade. Undefined when it is too late to
-   * look at it.
-   * @param isPromised its client was told that this one is still answered
-   */
-  arrived(
-    connection: Connection,
-    request: ExchangeView['request'],
-    response: ExchangeView['response'],
-    isPromised?: boolean,
-  ): Exchange | undefined
-  /** A connection is closed because of what its client does: to be reported. */
-  sentAway(connection: Connection, why: string): void
-  /** True to let the handlers have it, false when it is answered already. */
-  admit(exchange: Exchange): boolean
-  /** Resolves when no hold is under way; undefined when none is. */
-  holdsOver(): Promise<void> | undefined
+  isToTell(isOverdue: boolean): boolean
+  /** Tells its wire that it was asked to end, if it was; a new wire is told by the old one. */
+  tellWire(): void
+  /** The head of its answer is written. */
+  headWritten(): void
+  /** A handler has returned a promise. */
+  returned(promise: PromiseLike<unknown>): void
+  /** A step or a handler has thrown. */
+  threw(thrown: unknown): void
+  /** Its response has been sent, or its connection is gone. A second call does nothing. */
+  end(): void
 }
 
 /** One connection, as its protocol sees it. */
@@ -145,27 +141,27 @@ export interface Wire extends Spoken {
    * `connection.noteTold()` when it has. Whether it does is asked of `exchange.isToTell()` at the
    * last moment: when the head of the answer is sent. A second call does nothing.
    */
-  tellBy(exchange: Exchange): void
+  tellBy(exchange: WireExchange): void
 
   /** Answers in place of the handler, which has done nothing yet. */
-  refuse(exchange: Exchange, answer: WireAnswer): void
+  refuse(exchange: WireExchange, answer: WireAnswer): void
   /**
    * The handler has failed: answers in its place when nothing was sent, breaks off what was sent in
    * part, and never throws. Without an answer it is broken off in any case.
    */
-  fail(exchange: Exchange, answer: WireAnswer | undefined): void
+  fail(exchange: WireExchange, answer: WireAnswer | undefined): void
   /**
    * The answer is complete, and its client does not take it: breaks it off. On a protocol that
    * answers in order, one that waits behind another is left to what becomes of that one.
    */
-  giveUp(exchange: Exchange): void
+  giveUp(exchange: WireExchange): void
 
   /**
    * The handler of this exchange was told to come to its end: for a protocol that can say goodbye
    * by itself. Undefined: only a handler ends what it has begun.
    * @param endBy `clock.now()` until which the end is waited for; what is past: it is not
    */
-  askedToEnd?(exchange: Exchange, why: string, endBy: number): void
+  askedToEnd?(exchange: WireExchange, why: string, endBy: number): void
 
   /**
    * Whether bytes of a protocol that is not known move, which are lost when it is broken off. To be
@@ -173,7 +169,7 @@ export interface Wire extends Spoken {
    * protocol on it.
    * @param exchange default: the connection as a whole
    */
-  isMoving?(exchange?: Exchange): boolean
+  isMoving?(exchange?: WireExchange): boolean
   /**
    * The wire of a protocol that is not known, when a handler speaks one on it beside its requests,
    * or in their place. Undefined: none does.
@@ -181,38 +177,38 @@ export interface Wire extends Spoken {
   taken?(): Wire | undefined
 
   /** Whether some of an answer was sent. */
-  hasBegun(exchange: Exchange): boolean
+  hasBegun(exchange: WireExchange): boolean
   /** Whether some of an answer was sent, and its handler has not ended it. */
-  isStreaming(exchange: Exchange): boolean
+  isStreaming(exchange: WireExchange): boolean
   /** Whether the head of its answer is written and streams events, and the answer has not ended. */
-  streamsEvents(exchange: Exchange): boolean
+  streamsEvents(exchange: WireExchange): boolean
   /**
    * Calls `exchange.headWritten()` when the head of its answer is written: in this step if that is
    * so already, else in the step after the one that writes it.
    */
-  awaitHead(exchange: Exchange): void
+  awaitHead(exchange: WireExchange): void
   /** Whether the answer is complete, and only waits for one that has to be sent before it. */
-  onlyWaits(exchange: Exchange): boolean
+  onlyWaits(exchange: WireExchange): boolean
   /**
    * Whether the handler, whose client has left, may still end its response, and that will be heard.
    */
-  mayStillEnd(exchange: Exchange): boolean
+  mayStillEnd(exchange: WireExchange): boolean
   /** Calls back when it does. */
-  onLateEnd(exchange: Exchange, ended: () => void): void
+  onLateEnd(exchange: WireExchange, ended: () => void): void
   /** The exchange is over and no longer outstanding. */
-  over(exchange: Exchange): void
+  over(exchange: WireExchange): void
 
   /**
-   * What is lost when the exchanges that `isMeant` picks are broken off, oldest first: with them
-   * goes what cannot be answered any more.
+   * What is lost of `outstanding`, which is all that this connection has, when those are broken off
+   * that `isMeant` picks, oldest first: with them goes what cannot be answered any more.
    */
-  lostWith(isMeant: (exchange: Exchange) => boolean): readonly Exchange[]
+  lostWith<E extends WireExchange>(outstanding: Iterable<E>, isMeant: (exchange: E) => boolean): readonly E[]
   /**
    * Breaks off the exchanges that {@link lostWith} has found, as far as that can be done without
    * their connection, and says what that has to do: `open`, it goes on; `closing`, it closes by
    * force when what is still outstanding is over; `destroyed`, that is what breaks them off.
    */
-  breakOff(lost: readonly Exchange[]): 'open' | 'closing' | 'destroyed'
+  breakOff(lost: readonly WireExchange[]): 'open' | 'closing' | 'destroyed'
 
   /** Closes gently: what was answered arrives, as far as its client takes it. Called once. */
   linger(): void
@@ -227,30 +223,4 @@ export interface Wire extends Spoken {
  */
 export interface WireAnswer extends Answer {
   readonly reasonPhrase: string
-}
-
-/**
- * Says how a request is refused because there is more than one way to read it: steps, authorizers,
- * the log and the handler would each decide about another one. Undefined for one that goes on.
- */
-export type Reading = (request: ExchangeView['request']) => WireAnswer | undefined
-
-/**
- * Connections that a server had before its gate and that were not found: they can only be counted.
- * To be used when those that are known have closed.
- */
-export interface OlderConnections {
-  /**
-   * Closes those that are idle, waits for those that are not, and resolves when none is left or
-   * `signal` is aborted.
-   * @param found called with their number when there is something to wait for
-   */
-  gone(signal: AbortSignal, found: (count: number) => void): Promise<void>
-  /**
-   * Closes those that are left, and says how many there were that were not idle: what was asked on
-   * them may have had no answer.
-   */
-  destroy(): Promise<number>
-  /** The server is its owner's again, and so are they. */
-  release(): void
 }
