@@ -11,7 +11,6 @@ import { isExempt } from '../http/traffic/exempt.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import type { Recorder } from '../report/recorder.ts'
-import type { LifecycleParts } from './parts.ts'
 import type { RootActor } from './root-actor.ts'
 import type { SignalLatches } from './signal-latches.ts'
 
@@ -22,7 +21,7 @@ export interface LifeHealthContext {
   readonly log: EventLog
   readonly signals: SignalLatches
   readonly root: RootActor
-  readonly servesNothing: LifecycleParts['servesNothing']
+  readonly servesNothing: true | undefined
 }
 
 /** The health of one life: its endpoints, the checks of users, and what is said of both. */

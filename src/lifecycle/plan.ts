@@ -4,8 +4,13 @@ import type { LifecycleInput } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
 import { type RegisteredWork, stopProfiles } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
-import type { OpenedListeners } from './opened-listeners.ts'
 import type { Registrations } from './registrations.ts'
+
+/** Of the listeners, what the machine depends on. */
+interface AwaitsOwner {
+  /** Whether the owner of a server has still to call `listen()`. */
+  readonly awaitOwner: boolean
+}
 
 /** What the machine of a life is composed of. */
 export type LifeComposition = Composition & { readonly wiring?: never; readonly onSignal?: never }
@@ -14,9 +19,9 @@ export type LifeComposition = Composition & { readonly wiring?: never; readonly 
 export class Planner {
   readonly #options: ResolvedOptions
   readonly #registrations: Registrations
-  readonly #listeners: OpenedListeners
+  readonly #listeners: AwaitsOwner
 
-  constructor(options: ResolvedOptions, registrations: Registrations, listeners: OpenedListeners) {
+  constructor(options: ResolvedOptions, registrations: Registrations, listeners: AwaitsOwner) {
     this.#options = options
     this.#registrations = registrations
     this.#listeners = listeners
