@@ -1,6 +1,7 @@
 // @ts-check
 // `npm run generate`: writes what is derived from the code: the pictures of this folder from the
-// machines, docs/options.md from the option table and docs/errors.md from the table of error codes.
+// machines, docs/options.md from the option table, docs/errors.md from the table of error codes, and
+// docs/messages.md from all sources.
 // With `--check` it fails when a file is stale instead.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -20,6 +21,7 @@ import { markdownOf } from '../build/src/options/markdown.js'
 import { STOP_OPTIONS } from '../build/src/options/stop-options.js'
 import { frontsMarkdown, platformsMarkdown } from '../build/src/platforms/markdown.js'
 import { terminal } from '../build/src/platforms/terminal.js'
+import { messagesMarkdown } from '../scripts/messages.mjs'
 import { drainSvg } from './drain/picture.mjs'
 import { recordDrain } from './drain/record.mjs'
 
@@ -293,6 +295,7 @@ const files = new Map([
   ['diagrams/drain.svg', drain],
   ['docs/options.md', options],
   ['docs/errors.md', errors],
+  ['docs/messages.md', messagesMarkdown()],
   ['docs/platforms.md', platforms],
   ['diagrams/README.md', index],
   ['diagrams/lifecycle.md', lifecycle],
