@@ -16,8 +16,8 @@ import { diagramsOf, elkLayout, machineSvg } from '../build/src/diagram/index.js
 import { PLACES } from '../build/src/http/chain.js'
 import { createServer } from '../build/src/index.js'
 import { planOf } from '../build/src/model/life/lifecycle-model.js'
-import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS } from '../build/src/options/lifecycle-options.js'
-import { markdownOf } from '../build/src/options/markdown.js'
+import { markdownOf } from '../build/src/options/kit/markdown.js'
+import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS } from '../build/src/options/rows/lifecycle.js'
 import { STOP_OPTIONS } from '../build/src/options/stop-options.js'
 import { frontsMarkdown, platformsMarkdown } from '../build/src/platforms/markdown.js'
 import { terminal } from '../build/src/platforms/terminal.js'
@@ -197,7 +197,7 @@ ${machineSvgs
 const cell = (/** @type {string | undefined} */ text) => (text ?? '').replaceAll('|', '\\|')
 const options = `# Options
 
-<!-- Generated from src/options/lifecycle-options.ts and packages/apiserver/src/config.ts by npm run generate; do not edit. -->
+<!-- Generated from src/options/rows/ and packages/apiserver/src/config.ts by npm run generate; do not edit. -->
 
 An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
 every problem: the option, what was given, what is allowed. Which default holds on which platform: [platforms.md](platforms.md). Each flag has an environment variable, and a key in the config file that has its name without the dashes: \`--request-timeout\`, \`QUIESCE_REQUEST_TIMEOUT\`, \`request-timeout\`. An option that needs another one is refused without it, or warned of when the life begins; the last column says which.

@@ -1,9 +1,17 @@
 import { API_SERVER_TABLE, type ApiServerConfig, completeConfigFor, engineOptionsOf } from '../../packages/apiserver/src/config.ts'
-import { type AnyOption, composeOptions, defineOptions, type Flag, type OptionTable, option, type ResolvedOf } from '../options/define.ts'
-import { present, writtenNumber } from '../options/kinds.ts'
+import {
+  type AnyOption,
+  composeOptions,
+  defineOptions,
+  type Flag,
+  type OptionTable,
+  option,
+  type ResolvedOf,
+} from '../options/kit/define.ts'
+import { present, writtenNumber } from '../options/kit/kinds.ts'
+import type { ProblemWording } from '../options/kit/problems.ts'
 import { resolveServerOptions } from '../options/options.ts'
-import type { ProblemWording } from '../options/problems.ts'
-import { TLS_OPTIONS } from '../options/tls-options.ts'
+import { TLS_OPTIONS } from '../options/rows/tls.ts'
 import type { AbsentFlags, Settings } from './arguments.ts'
 import type { FlagGroups } from './flag-groups.ts'
 import { COMMAND_OPTIONS, EXPORT_OPTIONS, LOG_OPTIONS } from './flags.ts'

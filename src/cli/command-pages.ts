@@ -1,5 +1,5 @@
 import { EXIT_CODES, EXIT_CODES_BY_SEVERITY } from '../machines/exit-codes.ts'
-import { type Flag, flagsOf } from '../options/define.ts'
+import { type Flag, flagsOf } from '../options/kit/define.ts'
 import { API_SERVER_FLAGS, API_SERVER_GROUPS } from './apiserver-flags.ts'
 import { CHECK_FLAGS } from './check-flags.ts'
 import type { CommandName } from './command-names.ts'

@@ -1,5 +1,5 @@
-import { defineOptions, option } from '../options/define.ts'
-import { choice, text } from '../options/kinds.ts'
+import { defineOptions, option } from '../options/kit/define.ts'
+import { choice, text } from '../options/kit/kinds.ts'
 import { lifeModule } from './life-module.ts'
 
 export const DIAGRAM_OPTIONS = defineOptions({

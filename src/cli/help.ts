@@ -1,4 +1,4 @@
-import type { Flag } from '../options/define.ts'
+import type { Flag } from '../options/kit/define.ts'
 import { packageJson } from '../process/package-file.ts'
 import { COMMANDS, type CommandName } from './command-names.ts'
 import { COMMAND_PAGES, type CommandPage } from './command-pages.ts'

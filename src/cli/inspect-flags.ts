@@ -1,5 +1,5 @@
-import { defineOptions, option } from '../options/define.ts'
-import { integer, port, present } from '../options/kinds.ts'
+import { defineOptions, option } from '../options/kit/define.ts'
+import { integer, port, present } from '../options/kit/kinds.ts'
 
 /** A recording is for the user of this machine. */
 export const INSPECT_HOST = '127.0.0.1'

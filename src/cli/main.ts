@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { stopSignalsDefault } from '../options/stop-signals.ts'
+import { stopSignalsDefault } from '../options/rows/stop-signals.ts'
 import { onStopSignal } from '../process/os-signals.ts'
 
 const command = process.argv[2] ?? ''

@@ -1,6 +1,6 @@
-import { composeOptions, defineOptions, option, pickOptions } from '../options/define.ts'
-import { present } from '../options/kinds.ts'
-import { LIFECYCLE_OPTIONS } from '../options/lifecycle-options.ts'
+import { composeOptions, defineOptions, option, pickOptions } from '../options/kit/define.ts'
+import { present } from '../options/kit/kinds.ts'
+import { LIFECYCLE_OPTIONS } from '../options/rows/lifecycle.ts'
 import { lifeModule } from './life-module.ts'
 
 /** What decides how long a drain may take, in the order in which one decides about it. */

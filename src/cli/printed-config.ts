@@ -1,4 +1,4 @@
-import { type AnyOption, type Flag, flagsOf, type OptionTable } from '../options/define.ts'
+import { type AnyOption, type Flag, flagsOf, type OptionTable } from '../options/kit/define.ts'
 import type { Settings } from './arguments.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { defineOptions, option } from '../options/define.ts'
-import { duration, file, present } from '../options/kinds.ts'
+import { defineOptions, option } from '../options/kit/define.ts'
+import { duration, file, present } from '../options/kit/kinds.ts'
 
 export const REPORT_OPTIONS = defineOptions({
   html: option(file(), {

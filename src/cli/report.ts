@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { optionError, QuiesceError, toError } from '../base/errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
-import type { ResolvedOf } from '../options/define.ts'
+import type { ResolvedOf } from '../options/kit/define.ts'
 import { compareReports } from '../report/compare.ts'
 import { renderReport } from '../report/render-report.ts'
 import type { Report } from '../report/report.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { show } from '../base/errors.ts'
-import { isRecord } from '../options/kinds.ts'
+import { isRecord } from '../options/kit/kinds.ts'
 
 /** As much of JSON Schema as `schema/report.schema.json` uses. */
 export interface Schema {

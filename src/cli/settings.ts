@@ -8,8 +8,8 @@ import {
   resolveOptions,
   type Switch,
   type UserOptions,
-} from '../options/define.ts'
-import { type OptionProblem, Problems, type ProblemWording } from '../options/problems.ts'
+} from '../options/kit/define.ts'
+import { type OptionProblem, Problems, type ProblemWording } from '../options/kit/problems.ts'
 import { readArguments, type Settings } from './arguments.ts'
 
 /** What settings mean for the options of a table. */

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { CRASH_EVENTS } from '../base/events.ts'
-import { chosenSignals, type SignalsOption } from '../options/stop-signals.ts'
+import { chosenSignals, type SignalsOption } from '../options/rows/stop-signals.ts'
 
 /** By which fastify-cli hears of its end, in the functions of close-with-grace. */
 const ITS_LISTENERS = ['onSignal', 'onError']

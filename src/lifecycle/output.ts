@@ -1,8 +1,8 @@
 import type { Host } from '../actors/host.ts'
 import { createDefaultLogger, type Logger, type LogLevel } from '../log/log.ts'
+import type { ProblemWording } from '../options/kit/problems.ts'
 import type { ResolvedOptions } from '../options/options.ts'
-import type { ProblemWording } from '../options/problems.ts'
-import type { StopSignal } from '../options/stop-signals.ts'
+import type { StopSignal } from '../options/rows/stop-signals.ts'
 import { isForPeople } from '../platforms/terminal.ts'
 import type { Presentation, PresentedLife } from '../terminal/presentation.ts'
 

@@ -2,18 +2,18 @@ import { ownFields } from '../base/own-fields.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
 import { detectPlatform, type Platform, sendsOn } from '../platforms/platforms.ts'
 import type { StopPlans } from './budget.ts'
-import { type Place, type ResolvedOf, resolvedName, resolveOptions, type UserOptions } from './define.ts'
-import type { HealthPaths } from './health-options.ts'
-import { isRecord } from './kinds.ts'
-import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS, type ResolvedListener, resolveListener, SERVER_OPTIONS } from './lifecycle-options.ts'
+import { type Place, type ResolvedOf, resolvedName, resolveOptions, type UserOptions } from './kit/define.ts'
+import { isRecord } from './kit/kinds.ts'
+import { Problems, type ProblemWording } from './kit/problems.ts'
 import { chosenKill, idleWarnings, outsideWarnings } from './outside-limits.ts'
-import { Problems, type ProblemWording } from './problems.ts'
+import type { HealthPaths } from './rows/health.ts'
+import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS, type ResolvedListener, resolveListener, SERVER_OPTIONS } from './rows/lifecycle.ts'
 import { checkTimes, chooseTimes, chosenByRows, type DefaultDuration, plansOf, type Times, tooLong } from './times.ts'
 
 /**
  * Options twice: what users write (`LifecycleOptions`, `ServerOptions`: durations as text,
  * everything optional) and what code reads (`ResolvedOptions`: complete, checked, milliseconds).
- * Both follow from the rows of lifecycle-options.ts.
+ * Both follow from the rows in rows/.
  */
 
 /**
@@ -25,7 +25,7 @@ export interface LifecycleOptions extends UserOptions<typeof LIFECYCLE_OPTIONS> 
 /** Options of a server that quiesce creates. */
 export interface ServerOptions extends LifecycleOptions, UserOptions<typeof LISTEN_OPTIONS> {}
 
-export type { InspectorOptions, ResolvedInspector } from './lifecycle-options.ts'
+export type { InspectorOptions, ResolvedInspector } from './rows/lifecycle.ts'
 
 type Rows = ResolvedOf<typeof LIFECYCLE_OPTIONS>
 export type WhileDraining = Rows['whileDraining']

@@ -14,13 +14,13 @@ import {
   stopProfile,
   sums,
 } from './budget.ts'
-import { type AnyOption, defaultAt, type OptionTable, type Place, type ResolvedOf, type UserOptions } from './define.ts'
-import { DEADLINE_SHARE_MAX, HOOKS_SHARE_MAX, LIFECYCLE_OPTIONS } from './lifecycle-options.ts'
-import type { Problems } from './problems.ts'
+import { type AnyOption, defaultAt, type OptionTable, type Place, type ResolvedOf, type UserOptions } from './kit/define.ts'
+import type { Problems } from './kit/problems.ts'
+import { DEADLINE_SHARE_MAX, HOOKS_SHARE_MAX, LIFECYCLE_OPTIONS } from './rows/lifecycle.ts'
 
 /**
  * The durations of a life and the plans of its stops. Numbers come from the rows of
- * lifecycle-options.ts; here stands what they mean for each other: a deadline that has to fit a
+ * rows/; here stands what they mean for each other: a deadline that has to fit a
  * delay, a grace that must not use it up.
  */
 

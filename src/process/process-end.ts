@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { sharedByCopies } from '../base/shared-by-copies.ts'
 import { sayOnStandardError } from '../log/terminal.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
-import type { StopSignal } from '../options/stop-signals.ts'
+import type { StopSignal } from '../options/rows/stop-signals.ts'
 import { onStopSignal } from './os-signals.ts'
 import { onProcessExit } from './process-exit.ts'
 

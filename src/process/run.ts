@@ -6,7 +6,7 @@ import { CRASH_EVENTS, type CrashEvent, errorRecord, type LifecycleEvent, type L
 import { sayOnStandardError } from '../log/terminal.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { ResolvedOptions } from '../options/options.ts'
-import { chosenSignals, type StopSignal } from '../options/stop-signals.ts'
+import { chosenSignals, type StopSignal } from '../options/rows/stop-signals.ts'
 import { onStopRequest, whyUnstoppable } from '../platforms/platforms.ts'
 import { commandLineOf } from '../platforms/script-shell.ts'
 import type { Report } from '../report/report.ts'

@@ -14,7 +14,7 @@ import { LOOPBACK_DAYS, LOOPBACK_NAME, Loopback } from '#apiserver/loopback/loop
 import { loopbackHost } from '#apiserver/loopback/target.ts'
 import { systemHost } from '#src/actors/host.ts'
 import { systemClock } from '#src/base/clock.ts'
-import type { TlsOptions } from '#src/options/tls-options.ts'
+import type { TlsOptions } from '#src/options/rows/tls.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
 import { type PemPair, pairFor } from '../support/certificates.ts'
 import { row } from '../support/row.ts'

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import { RUN_FLAGS, readRunSettings, readSettings, SERVE_FLAGS, type ServeSettings } from '#src/cli/flags.ts'
 import type { SettingsSources } from '#src/cli/serving.ts'
-import { type AnyOption, envName, type OptionTable } from '#src/options/define.ts'
-import { SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
-import { TLS_OPTIONS } from '#src/options/tls-options.ts'
+import { type AnyOption, envName, type OptionTable } from '#src/options/kit/define.ts'
+import { SERVER_OPTIONS } from '#src/options/rows/lifecycle.ts'
+import { TLS_OPTIONS } from '#src/options/rows/tls.ts'
 
 const nowhere = { env: {}, pid: 4711, terminal: false, containerFile: false }
 

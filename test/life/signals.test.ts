@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { resolveLifecycleOptions } from '#src/options/options.ts'
-import { chosenSignals, type SignalsOption, STOP_SIGNALS } from '#src/options/stop-signals.ts'
+import { chosenSignals, type SignalsOption, STOP_SIGNALS } from '#src/options/rows/stop-signals.ts'
 import { othersListen } from '#src/process/os-signals.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
 import { newLife } from '../support/life.ts'

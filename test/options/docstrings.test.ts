@@ -4,20 +4,20 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { API_SERVER_OPTIONS } from '#apiserver/config.ts'
-import { defaultText, type OptionTable } from '#src/options/define.ts'
-import { HEALTH_OPTIONS, HEALTH_PATH_OPTIONS } from '#src/options/health-options.ts'
-import { INSPECTOR_OPTIONS, RESERVE_OPTIONS, SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
+import { defaultText, type OptionTable } from '#src/options/kit/define.ts'
+import { HEALTH_OPTIONS, HEALTH_PATH_OPTIONS } from '#src/options/rows/health.ts'
+import { INSPECTOR_OPTIONS, RESERVE_OPTIONS, SERVER_OPTIONS } from '#src/options/rows/lifecycle.ts'
+import { SNI_OPTIONS, TLS_OPTIONS } from '#src/options/rows/tls.ts'
 import { STOP_OPTIONS } from '#src/options/stop-options.ts'
-import { SNI_OPTIONS, TLS_OPTIONS } from '#src/options/tls-options.ts'
 import { LYING_OPTIONS, STORE_OPTIONS, STORE_TLS_OPTIONS } from './made-up-package.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FILES = [
   'src/options/options.ts',
-  'src/options/lifecycle-options.ts',
-  'src/options/health-options.ts',
+  'src/options/rows/lifecycle.ts',
+  'src/options/rows/health.ts',
   'src/options/stop-options.ts',
-  'src/options/tls-options.ts',
+  'src/options/rows/tls.ts',
   'packages/apiserver/src/config.ts',
   'test/options/made-up-package.ts',
 ]
@@ -49,13 +49,13 @@ function lies(file: string, type: string, table: OptionTable): string[] {
 
 test.each<[string, string, OptionTable]>([
   ['src/options/options.ts', 'ServerOptions', SERVER_OPTIONS],
-  ['src/options/lifecycle-options.ts', 'InspectorOptions', INSPECTOR_OPTIONS],
-  ['src/options/lifecycle-options.ts', 'ReserveOptions', RESERVE_OPTIONS],
-  ['src/options/health-options.ts', 'HealthOptions', HEALTH_OPTIONS],
-  ['src/options/health-options.ts', 'HealthPathOptions', HEALTH_PATH_OPTIONS],
+  ['src/options/rows/lifecycle.ts', 'InspectorOptions', INSPECTOR_OPTIONS],
+  ['src/options/rows/lifecycle.ts', 'ReserveOptions', RESERVE_OPTIONS],
+  ['src/options/rows/health.ts', 'HealthOptions', HEALTH_OPTIONS],
+  ['src/options/rows/health.ts', 'HealthPathOptions', HEALTH_PATH_OPTIONS],
   ['src/options/stop-options.ts', 'StopOptions', STOP_OPTIONS],
-  ['src/options/tls-options.ts', 'TlsOptions', TLS_OPTIONS],
-  ['src/options/tls-options.ts', 'SniOptions', SNI_OPTIONS],
+  ['src/options/rows/tls.ts', 'TlsOptions', TLS_OPTIONS],
+  ['src/options/rows/tls.ts', 'SniOptions', SNI_OPTIONS],
   ['packages/apiserver/src/config.ts', 'ApiServerConfig', API_SERVER_OPTIONS],
   ['test/options/made-up-package.ts', 'StoreOptions', STORE_OPTIONS],
   ['test/options/made-up-package.ts', 'StoreTlsOptions', STORE_TLS_OPTIONS],

@@ -1,6 +1,6 @@
-import { composeOptions, defineOptions, option, type UserOptions } from '#src/options/define.ts'
-import { choice, duration, fields, onOffOr, text } from '#src/options/kinds.ts'
-import { SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
+import { composeOptions, defineOptions, option, type UserOptions } from '#src/options/kit/define.ts'
+import { choice, duration, fields, onOffOr, text } from '#src/options/kit/kinds.ts'
+import { SERVER_OPTIONS } from '#src/options/rows/lifecycle.ts'
 
 /** What a package has that brings options of its own: here one that stores events. */
 

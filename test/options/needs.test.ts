@@ -6,8 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { API_SERVER_TABLE, type ApiServerConfig, completeConfig } from '#apiserver/config.ts'
 import { readApiServerSettings } from '#src/cli/apiserver-flags.ts'
 import { readSettings } from '#src/cli/flags.ts'
-import type { AnyOption, OptionTable } from '#src/options/define.ts'
-import { SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
+import type { AnyOption, OptionTable } from '#src/options/kit/define.ts'
 import {
   type LifecycleOptions,
   resolveLifecycleOptions,
@@ -15,6 +14,7 @@ import {
   resolveServerOptions,
   type ServerOptions,
 } from '#src/options/options.ts'
+import { SERVER_OPTIONS } from '#src/options/rows/lifecycle.ts'
 import type { PlatformFacts } from '#src/platforms/platform.ts'
 
 const systemFacts: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerFile: false }

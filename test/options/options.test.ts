@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { QuiesceError } from '#src/base/errors.ts'
 import { type RegisteredWork, stopProfiles } from '#src/options/budget.ts'
-import { type AnyOption, defaultText } from '#src/options/define.ts'
-import { SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
+import { type AnyOption, defaultText } from '#src/options/kit/define.ts'
+import type { OptionProblem } from '#src/options/kit/problems.ts'
 import { type LifecycleOptions, resolveLifecycleOptions, resolveServerOptions, type ServerOptions } from '#src/options/options.ts'
-import type { OptionProblem } from '#src/options/problems.ts'
+import { SERVER_OPTIONS } from '#src/options/rows/lifecycle.ts'
 import type { PlatformFacts } from '#src/platforms/platform.ts'
 
 const nowhere: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerFile: false }

@@ -25,8 +25,8 @@ const HARMLESS: readonly { readonly path: string; readonly source: string; reado
   { path: 'src/cli/serving.ts', source: String.raw`_SERVICE_(HOST|PORT(_\w+)?)$`, why: 'the text is the name of an environment variable' },
   { path: 'src/diagram/drawing/legend.ts', source: String.raw`\[.+\]`, why: 'the text is a label of a picture' },
   { path: 'src/model/life/life-trace.ts', source: String.raw` \{.*\}$`, why: 'the text is a line of a trace' },
-  { path: 'src/options/kinds.ts', source: String.raw`^\[([\da-f:.]*:[^\]]*)\]$`, why: 'the text is an option' },
-  { path: 'src/options/tls-options.ts', source: String.raw`^\s*([^,:]+?)\s*,\s*([^,:]+?)\s*(:(.+))?$`, why: 'the text is a flag' },
+  { path: 'src/options/kit/kinds.ts', source: String.raw`^\[([\da-f:.]*:[^\]]*)\]$`, why: 'the text is an option' },
+  { path: 'src/options/rows/tls.ts', source: String.raw`^\s*([^,:]+?)\s*,\s*([^,:]+?)\s*(:(.+))?$`, why: 'the text is a flag' },
   {
     path: 'src/testing/network/response-reader.ts',
     source: String.raw`^([^\s:]+):\s*(.*?)\s*$`,

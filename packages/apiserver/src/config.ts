@@ -11,12 +11,23 @@ import {
   type ResolvedOf,
   resolveOptions,
   type UserOptions,
-} from '../../../src/options/define.ts'
-import { duration, integer, isRecord, isText, listOf, onOff, setOf, value, withCommas, writtenNumber } from '../../../src/options/kinds.ts'
-import { SERVER_OPTIONS } from '../../../src/options/lifecycle-options.ts'
+} from '../../../src/options/kit/define.ts'
+import {
+  duration,
+  integer,
+  isRecord,
+  isText,
+  listOf,
+  onOff,
+  setOf,
+  value,
+  withCommas,
+  writtenNumber,
+} from '../../../src/options/kit/kinds.ts'
+import { Problems, type ProblemWording } from '../../../src/options/kit/problems.ts'
 import type { ServerOptions } from '../../../src/options/options.ts'
-import { Problems, type ProblemWording } from '../../../src/options/problems.ts'
-import type { TlsOptions } from '../../../src/options/tls-options.ts'
+import { SERVER_OPTIONS } from '../../../src/options/rows/lifecycle.ts'
+import type { TlsOptions } from '../../../src/options/rows/tls.ts'
 import { AUDIT_OPTIONS } from './audit/options.ts'
 import { AUTHENTICATION_OPTIONS } from './authentication/options.ts'
 import { AUTHORIZATION_OPTIONS, checkAuthorization, needsAuthorizationOf } from './authorization/options.ts'

@@ -1,4 +1,4 @@
-import type { Flag } from '../../options/define.ts'
+import type { Flag } from '../../options/kit/define.ts'
 import { COMMANDS, type CommandName } from '../command-names.ts'
 import { COMMAND_PAGES } from '../command-pages.ts'
 

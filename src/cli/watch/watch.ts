@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { systemClock } from '../../base/clock.ts'
 import { deferred } from '../../base/deferred.ts'
-import { stopSignalsDefault } from '../../options/stop-signals.ts'
+import { stopSignalsDefault } from '../../options/rows/stop-signals.ts'
 import { onStopSignal } from '../../process/os-signals.ts'
 import type { CliHost } from '../host.ts'
 import { STOPPING } from './answer-watcher.ts'

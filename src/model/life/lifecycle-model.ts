@@ -25,9 +25,9 @@ import {
   type ResolvedOf,
   resolveOptions,
   type UserOptions,
-} from '../../options/define.ts'
-import { choice, integer, list, onOff, value } from '../../options/kinds.ts'
-import { Problems } from '../../options/problems.ts'
+} from '../../options/kit/define.ts'
+import { choice, integer, list, onOff, value } from '../../options/kit/kinds.ts'
+import { Problems } from '../../options/kit/problems.ts'
 import { inWordsOfLife } from './life-trace.ts'
 import { lifecycleInvariants } from './lifecycle-invariants.ts'
 import { timedProperties } from './lifecycle-timed.ts'

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../../../src/base/clock.ts'
 import { show } from '../../../../src/base/errors.ts'
 import type { RequestInfo } from '../../../../src/http/request-info.ts'
-import { isRecord } from '../../../../src/options/kinds.ts'
+import { isRecord } from '../../../../src/options/kit/kinds.ts'
 import { isFixed, type UserInfo } from './user.ts'
 
 /** What credentials have proved. */

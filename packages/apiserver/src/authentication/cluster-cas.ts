@@ -1,5 +1,5 @@
 import { toError } from '../../../../src/base/errors.ts'
-import { isRecord } from '../../../../src/options/kinds.ts'
+import { isRecord } from '../../../../src/options/kit/kinds.ts'
 import { type ClientCa, checkClientCa, NO_CLIENT_CA } from '../../../../src/tls/client-ca.ts'
 import { tlsError } from '../../../../src/tls/pair.ts'
 import { Provider } from '../../../../src/tls/provider.ts'

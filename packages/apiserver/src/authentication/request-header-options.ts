@@ -1,6 +1,6 @@
-import { defineOptions, option, type ResolvedOf, type UserOptions } from '../../../../src/options/define.ts'
-import { fields, file, listOf, text, withCommas } from '../../../../src/options/kinds.ts'
-import type { Wrong } from '../../../../src/options/wrong.ts'
+import { defineOptions, option, type ResolvedOf, type UserOptions } from '../../../../src/options/kit/define.ts'
+import { fields, file, listOf, text, withCommas } from '../../../../src/options/kit/kinds.ts'
+import type { Wrong } from '../../../../src/options/kit/wrong.ts'
 
 const NAME = 'a header name'
 const isHeaderName = (given: unknown): boolean => typeof given === 'string' && /^[\w!#$%&'*+.^`|~-]{1,256}$/.test(given.trim())

@@ -1,6 +1,6 @@
-import { defineOptions, option, type ResolvedOf, resolveOptions, type UserOptions } from '../../../../src/options/define.ts'
-import { choice, duration, fields } from '../../../../src/options/kinds.ts'
-import { Problems } from '../../../../src/options/problems.ts'
+import { defineOptions, option, type ResolvedOf, resolveOptions, type UserOptions } from '../../../../src/options/kit/define.ts'
+import { choice, duration, fields } from '../../../../src/options/kit/kinds.ts'
+import { Problems } from '../../../../src/options/kit/problems.ts'
 import { API_SERVER_OR_REMOTE_ALLOWED, apiServerOption, remoteOptions, wrongRemote } from '../webhook/options.ts'
 
 /** What is said when the server cannot be asked. */

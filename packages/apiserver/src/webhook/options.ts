@@ -1,6 +1,6 @@
-import { option } from '../../../../src/options/define.ts'
-import { file, isRecord, text, value } from '../../../../src/options/kinds.ts'
-import type { Wrong } from '../../../../src/options/wrong.ts'
+import { option } from '../../../../src/options/kit/define.ts'
+import { file, isRecord, text, value } from '../../../../src/options/kit/kinds.ts'
+import type { Wrong } from '../../../../src/options/kit/wrong.ts'
 import type { RemotePlace } from './remote.ts'
 
 const isUrl = (given: string): boolean => /^https?:$/.test(URL.canParse(given) ? new URL(given).protocol : '')

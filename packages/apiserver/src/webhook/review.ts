@@ -1,5 +1,5 @@
 import { show } from '../../../../src/base/errors.ts'
-import { isRecord } from '../../../../src/options/kinds.ts'
+import { isRecord } from '../../../../src/options/kit/kinds.ts'
 
 /** A question in the shape of Kubernetes' reviews, which comes back with a status. */
 export interface ReviewKind {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { isRecord } from './kinds.ts'
+import { isRecord } from '../kit/kinds.ts'
 
 /** As much of a WebSocketServer of the package `ws` as is used. */
 export interface WebSocketServerLike {

@@ -1,4 +1,4 @@
-import { didYouMean } from '../base/did-you-mean.ts'
+import { didYouMean } from '../../base/did-you-mean.ts'
 
 /**
  * Which OS signals end a life: the usual ones unless an option says otherwise. SIGHUP: the terminal

@@ -1,7 +1,7 @@
-import { PLACES, type PlacedStep } from '../http/chain.ts'
-import type { Kind } from './define.ts'
-import { isRecord, listOf } from './kinds.ts'
-import { fieldPath, unknownField, type Wrong } from './wrong.ts'
+import { PLACES, type PlacedStep } from '../../http/chain.ts'
+import type { Kind } from '../kit/define.ts'
+import { isRecord, listOf } from '../kit/kinds.ts'
+import { fieldPath, unknownField, type Wrong } from '../kit/wrong.ts'
 
 const ALLOWED = 'a list of { name, admit, over?, before?, after?, onAdmin?, onPublic? }'
 const FUNCTION = 'a function of the exchange'

@@ -1,7 +1,7 @@
-import { optionError, QuiesceError } from '../base/errors.ts'
-import type { FrontName } from '../platforms/fronts.ts'
-import { PLATFORM_NAMES, PLATFORMS, type PlatformName } from '../platforms/platforms.ts'
-import { terminal } from '../platforms/terminal.ts'
+import { optionError, QuiesceError } from '../../base/errors.ts'
+import type { FrontName } from '../../platforms/fronts.ts'
+import { PLATFORM_NAMES, PLATFORMS, type PlatformName } from '../../platforms/platforms.ts'
+import { terminal } from '../../platforms/terminal.ts'
 import { type UpstreamWords, upstreamWords } from './upstream-words.ts'
 import type { Wrong } from './wrong.ts'
 

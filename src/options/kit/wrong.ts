@@ -1,5 +1,5 @@
-import { didYouMean } from '../base/did-you-mean.ts'
-import { show } from '../base/errors.ts'
+import { didYouMean } from '../../base/did-you-mean.ts'
+import { show } from '../../base/errors.ts'
 
 /** What is wrong with a value, and where in it. */
 export interface Wrong {

@@ -1,11 +1,11 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { plainPathOf } from '../base/request-target.ts'
-import { HEALTH_PATHS, type HealthSource } from '../http/health/health.ts'
-import type { HealthAnswers } from '../http/health/health-answer.ts'
-import { CHECK_TIMEOUT_MS } from '../http/health/health-check.ts'
-import { defineOptions, type Kind, type Needs, option, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
-import { duration, fields, integer, isRecord, onOffOr, text, value } from './kinds.ts'
-import { fieldPath, type Wrong } from './wrong.ts'
+import { plainPathOf } from '../../base/request-target.ts'
+import { HEALTH_PATHS, type HealthSource } from '../../http/health/health.ts'
+import type { HealthAnswers } from '../../http/health/health-answer.ts'
+import { CHECK_TIMEOUT_MS } from '../../http/health/health-check.ts'
+import { defineOptions, type Kind, type Needs, option, type ResolvedOf, resolveOptions, type UserOptions } from '../kit/define.ts'
+import { duration, fields, integer, isRecord, onOffOr, text, value } from '../kit/kinds.ts'
+import { fieldPath, type Wrong } from '../kit/wrong.ts'
 
 /** Not only a path: one that no reader takes for another. @see plainPathOf */
 export const isPlainPath = (given: unknown): boolean => typeof given === 'string' && given.length > 1 && plainPathOf(given) === given

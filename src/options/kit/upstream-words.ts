@@ -1,4 +1,4 @@
-import { isDuration } from '../base/duration.ts'
+import { isDuration } from '../../base/duration.ts'
 
 /** What upstream says about values that it refuses, as far as a row has it. */
 export interface UpstreamWords {

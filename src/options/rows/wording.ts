@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { apiserverWording } from '../base/apiserver-wording.ts'
-import { METRIC_PREFIX_DEFAULT, neutralWording } from '../base/neutral-wording.ts'
+import { apiserverWording } from '../../base/apiserver-wording.ts'
+import { METRIC_PREFIX_DEFAULT, neutralWording } from '../../base/neutral-wording.ts'
 import {
   type LogWords,
   type MetricName,
@@ -9,10 +9,10 @@ import {
   type RefusalWords,
   STATUS_LABEL,
   type Wording,
-} from '../base/wording.ts'
-import type { Kind } from './define.ts'
-import { isRecord, value } from './kinds.ts'
-import { at, fieldPath, unknownField, type Wrong } from './wrong.ts'
+} from '../../base/wording.ts'
+import type { Kind } from '../kit/define.ts'
+import { isRecord, value } from '../kit/kinds.ts'
+import { at, fieldPath, unknownField, type Wrong } from '../kit/wrong.ts'
 
 /**
  * Whatever is not given of a refusal stays as it is; with a `body` or a `contentType`, `json` goes.

@@ -1,6 +1,6 @@
-import { defineOptions, type Kind, option, type ResolvedOf, type UserOptions } from './define.ts'
-import { choice, duration, fields, file, listOf, onOff, text } from './kinds.ts'
-import type { Wrong } from './wrong.ts'
+import { defineOptions, type Kind, option, type ResolvedOf, type UserOptions } from '../kit/define.ts'
+import { choice, duration, fields, file, listOf, onOff, text } from '../kit/kinds.ts'
+import type { Wrong } from '../kit/wrong.ts'
 
 /** Certificates of a listener: given as text, or as files that are watched. */
 

@@ -1,6 +1,6 @@
-import { didYouMean, meant } from '../base/did-you-mean.ts'
-import { DURATION_ALLOWED, DURATION_TEXT_ALLOWED, type Duration, formatDuration, isDuration, parseDuration } from '../base/duration.ts'
-import { show } from '../base/errors.ts'
+import { didYouMean, meant } from '../../base/did-you-mean.ts'
+import { DURATION_ALLOWED, DURATION_TEXT_ALLOWED, type Duration, formatDuration, isDuration, parseDuration } from '../../base/duration.ts'
+import { show } from '../../base/errors.ts'
 import {
   type AnyOption,
   defaultText,

@@ -2,18 +2,18 @@
 import type * as http from 'node:http'
 import type * as http2 from 'node:http2'
 import type * as https from 'node:https'
-import type { AuditBackend } from '../actors/audit.ts'
-import { type InspectOption, isInspect } from '../actors/inspection.ts'
-import { isAbortSignal } from '../base/checked.ts'
-import { ownFields } from '../base/own-fields.ts'
-import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
-import { GOAWAY_CHANCE_MAX } from '../http/traffic/balance.ts'
-import { EXEMPT_SEGMENTS } from '../http/traffic/exempt.ts'
-import type { Logger } from '../log/log.ts'
-import { defaultsByFront, FRONT_NAMES, OTHER_FRONT_NAMES } from '../platforms/fronts.ts'
-import { FIRST_PASSED } from '../platforms/passed-sockets.ts'
-import { defaultsByPlatform, OTHER_PLATFORM_NAMES, PLATFORM_NAMES } from '../platforms/platforms.ts'
-import { ASKED_SHARE_MAX, RESERVES_SHARE_MAX } from './budget.ts'
+import type { AuditBackend } from '../../actors/audit.ts'
+import { type InspectOption, isInspect } from '../../actors/inspection.ts'
+import { isAbortSignal } from '../../base/checked.ts'
+import { ownFields } from '../../base/own-fields.ts'
+import { RESERVES_DEFAULT_MS, type Reserves } from '../../base/stop-profile.ts'
+import { GOAWAY_CHANCE_MAX } from '../../http/traffic/balance.ts'
+import { EXEMPT_SEGMENTS } from '../../http/traffic/exempt.ts'
+import type { Logger } from '../../log/log.ts'
+import { defaultsByFront, FRONT_NAMES, OTHER_FRONT_NAMES } from '../../platforms/fronts.ts'
+import { FIRST_PASSED } from '../../platforms/passed-sockets.ts'
+import { defaultsByPlatform, OTHER_PLATFORM_NAMES, PLATFORM_NAMES } from '../../platforms/platforms.ts'
+import { ASKED_SHARE_MAX, RESERVES_SHARE_MAX } from '../budget.ts'
 import {
   composeOptions,
   defineOptions,
@@ -23,9 +23,8 @@ import {
   type ResolvedOf,
   resolveOptions,
   type UserOptions,
-} from './define.ts'
-import { fraction } from './fraction.ts'
-import { isPlainPath, LIFE_HEALTH_OPTIONS, needsAdmin } from './health-options.ts'
+} from '../kit/define.ts'
+import { fraction } from '../kit/fraction.ts'
 import {
   ADDRESS_ALLOWED,
   addressOf,
@@ -49,13 +48,14 @@ import {
   setOf,
   text,
   value,
-} from './kinds.ts'
-import { steps } from './steps-option.ts'
+} from '../kit/kinds.ts'
+import type { Wrong } from '../kit/wrong.ts'
+import { isPlainPath, LIFE_HEALTH_OPTIONS, needsAdmin } from './health.ts'
+import { steps } from './steps.ts'
 import { areSignals, SIGNALS_ALLOWED, SIGNALS_DEFAULT, type SignalsOption, whyNotSignals } from './stop-signals.ts'
-import { type ResolvedTls, type TlsOptions, tls } from './tls-options.ts'
-import { isWebSocketOption, type WebSocketOption } from './web-socket-option.ts'
-import { wording } from './wording-options.ts'
-import type { Wrong } from './wrong.ts'
+import { type ResolvedTls, type TlsOptions, tls } from './tls.ts'
+import { isWebSocketOption, type WebSocketOption } from './web-socket.ts'
+import { wording } from './wording.ts'
 
 /**
  * Every option, once: its default, what it may be, what it means, its flag. Where the default
