@@ -79,6 +79,14 @@ const MODEL_OPTIONS = defineOptions({
   ),
 })
 
+const MODE_OPTION = defineOptions({
+  /** Instead of the life's own way of refusing. */
+  mode: option(choice('refuse', 'retry-after'), {
+    defaultWords: "the life's own",
+    meaning: 'How new requests are refused while draining',
+  }),
+})
+
 export interface LifecycleModelOptions extends UserOptions<typeof MODEL_OPTIONS> {}
 
 const MUX_ANSWERS: readonly MuxAnswer[] = [{ type: 'complete' }, { type: 'failed', error: { name: 'Error', message: 'failed' } }]
@@ -101,6 +109,7 @@ export const EFFECTS = {
  */
 export function planOf(life: Life, mode?: Mode): LifePlan {
   if (!isLife(life)) throw optionError('life', life, 'what createServer() or attachLifecycle() returned')
+  readOptions(MODE_OPTION, { mode })
   const plan = life.plan(true)
   return mode === undefined ? plan : { ...plan, mode }
 }
@@ -159,13 +168,8 @@ function readOptions<T extends OptionTable>(table: T, given: UserOptions<T>): Re
 export const invariantsOf = (plan: LifePlan): Property[] => lifecycleInvariants(plan).map((property) => mayBeVacuous(property))
 
 const CHECK_LIFE_OPTIONS = composeOptions(
-  MODEL_OPTIONS,
+  composeOptions(MODEL_OPTIONS, MODE_OPTION),
   defineOptions({
-    /** Instead of the life's own way of refusing. */
-    mode: option(choice('refuse', 'retry-after'), {
-      defaultWords: "the life's own",
-      meaning: 'How new requests are refused while draining',
-    }),
     /**
      * Bounds in time as well: the deadline, and the reserves of the late phases. It multiplies the
      * states.
@@ -195,6 +199,15 @@ export interface CheckLifeOptions extends UserOptions<typeof CHECK_LIFE_OPTIONS>
 export function checkLife(life: Life, options: CheckLifeOptions = {}): Verdict[] {
   const { mode, timed, properties = [], ...limits } = readOptions(CHECK_LIFE_OPTIONS, options)
   const plan = planOf(life, mode)
-  const verdicts = check(exploreLifecycle(plan, limits), [...invariantsOf(plan), ...(timed ? timedProperties() : []), ...properties])
+  const exploration = exploreLifecycle(plan, limits)
+  const verdicts = verdictsOf(exploration, [...invariantsOf(plan), ...(timed ? timedProperties() : []), ...properties], limits.outside)
   return verdicts.map((verdict) => (verdict.trace ? { ...verdict, trace: inWordsOfLife(verdict.trace) } : verdict))
+}
+
+/** The verdicts about a life; one that is never started is the likeliest reason of all. */
+export function verdictsOf(exploration: Exploration, properties: readonly Property[], outside: readonly OutsideEvent[]): Verdict[] {
+  const never = outside.includes('start') ? '' : '; nothing starts the life, because `outside` has no "start"'
+  return check(exploration, properties).map((verdict) =>
+    verdict.vacuous === undefined ? verdict : { ...verdict, vacuous: verdict.vacuous + never },
+  )
 }

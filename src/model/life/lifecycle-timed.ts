@@ -1,4 +1,6 @@
 import { type ActorView, isDone, type Property, within } from '#model'
+import { didYouMean } from '../../base/did-you-mean.ts'
+import { optionError } from '../../base/errors.ts'
 import type { CutsMs, Reserves, StopProfile } from '../../base/stop-profile.ts'
 import { stateKey } from '../../machines/region.ts'
 import { BUDGET_INSTANTS } from '../../machines/signals.ts'
@@ -65,9 +67,12 @@ export const endsWithin = (deadlineMs?: number): Property =>
  * take no time.
  * @param reserveMs default: what the budget keeps for it, from the cut of those before it to its
  * own
+ * @throws QuiesceError ERR_OPTION_INVALID for a phase that has no reserve
  */
-export const reserveOf = (phase: keyof Reserves, reserveMs?: number): Property =>
-  within(
+export function reserveOf(phase: keyof Reserves, reserveMs?: number): Property {
+  const phases = Object.keys(PHASES_OF)
+  if (!phases.includes(phase)) throw optionError('phase', phase, `one of ${phases.join(', ')}${didYouMean(phase, phases)}`)
+  return within(
     `timed/reserve-of-${phase}`,
     `${PHASES_OF[phase].at(-1)} has ${reserveMs === undefined ? 'its reserve' : `${reserveMs} ms`} before its cut`,
     {
@@ -80,6 +85,7 @@ export const reserveOf = (phase: keyof Reserves, reserveMs?: number): Property =
       prompt: PROMPT,
     },
   )
+}
 
 /** All that is said about time, for the budget that a life has. */
 export const timedProperties = (): Property[] => [

@@ -10,9 +10,10 @@ import {
   StateMachine,
 } from 'xstate'
 import { ModelError } from '../errors.ts'
+import { assertFields } from '../options.ts'
 import { canonical } from './canonical.ts'
 import type { Choice } from './choice.ts'
-import { type Environment, isDescribed } from './environment.ts'
+import { ENVIRONMENT, type Environment, isDescribed } from './environment.ts'
 import type { Exploration } from './explore.ts'
 import { isCustom, isError, kindOf, parentOf, STOP } from './internals.ts'
 import type { ActorState, Timer } from './state.ts'
@@ -32,6 +33,7 @@ export class Stage {
 
   /** @param environment a reducer of which it says what it does is a puppet, too */
   constructor(machine: AnyStateMachine, environment: Environment = {}) {
+    assertFields(environment, ENVIRONMENT, 'environment')
     this.#environment = environment
     this.machine = this.#onStrings(machine)
   }
@@ -225,7 +227,9 @@ export interface ConformanceOptions {
  * Follows the graph on live actors, and compares what they are in, their timers and what they said.
  * The guard against every change of xstate that the explorer would not notice.
  */
-export function mismatches(exploration: Exploration, { every = 'state', sample = 1 }: ConformanceOptions = {}): Mismatch[] {
+export function mismatches(exploration: Exploration, options: ConformanceOptions = {}): Mismatch[] {
+  assertFields(options, { every: true, sample: true } satisfies Record<keyof ConformanceOptions, true>, 'options')
+  const { every = 'state', sample = 1 } = options
   const { graph, model } = exploration
   const stage = new Stage(model.machine, model.environment)
   const ways = graph.states.flatMap((_, state) => {
