@@ -262,7 +262,7 @@ function makeEffects() {
   }
 }
 
-const CLOSED_BY_HOOK = 'a hook, or a phase, has called close() of the server, which is closed after it: close frameworks in addDestroy()'
+const CLOSED_BY_HOOK = 'a hook or phase waits for close() of the server, which closes only after it: close frameworks in addDestroy()'
 
 /**
  * All listeners or none: the first that fails ends start-up, and the stop that follows closes those
@@ -414,7 +414,7 @@ export class Drains {
 const STREAMS_NAMED_MAX = 10
 
 const OLDER =
-  'connections from before attachLifecycle() are open: what is asked on them was not counted, and is waited for like other connections'
+  'connections were open before attachLifecycle(): their requests cannot be counted, so the stop waits for the connections to close. Attach before the server listens'
 
 /** On a cut it records nothing: `destroyConnections` does. */
 async function lingerConnections(world: World, signal: AbortSignal): Promise<void> {

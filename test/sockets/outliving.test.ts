@@ -173,7 +173,7 @@ describe('a handler that returns no promise, and whose client has left,', () => 
     expect(made.facts).toEqual([
       {
         type: 'warning',
-        message: 'handlers whose clients had left ended no response in time',
+        message: 'handlers did not end their responses in time after their clients had left',
         details: { handlers: 2, oldest: ['POST /poll', 'POST /young'] },
       },
     ])
@@ -230,7 +230,7 @@ describe('a handler that never settles', () => {
     expect(made.facts).toEqual([
       {
         type: 'warning',
-        message: 'handlers do not settle although their responses are gone',
+        message: 'handlers are still running although their responses are over',
         details: { handlers: 2, oldest: 'GET /stuck', ageMs: NEVER_SETTLES_AFTER_MS },
       },
       { type: 'warning', message: 'handlers that never settle were not waited for', details: { handlers: 2 } },
