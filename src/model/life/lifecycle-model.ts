@@ -10,6 +10,7 @@ import {
   resolves,
   type Verdict,
 } from '#model'
+import { checkArguments, LIFE_ALLOWED } from '../../base/arguments.ts'
 import { optionError } from '../../base/errors.ts'
 import type { Life } from '../../lifecycle/life.ts'
 import type { Lifecycle } from '../../lifecycle/lifecycle.ts'
@@ -31,6 +32,7 @@ import { Problems } from '../../options/kit/problems.ts'
 import { inWordsOfLife } from './life-trace.ts'
 import { lifecycleInvariants } from './lifecycle-invariants.ts'
 import { timedProperties } from './lifecycle-timed.ts'
+import { A_PLAN } from './specified.ts'
 
 /** What may come from outside, by short names. */
 const OUTSIDE = {
@@ -108,7 +110,7 @@ export const EFFECTS = {
  * returned; ERR_UNKNOWN_REFERENCE when the `after` of a hook names no hook
  */
 export function planOf(life: Life, mode?: Mode): LifePlan {
-  if (!isLife(life)) throw optionError('life', life, 'what createServer() or attachLifecycle() returned')
+  if (!isLife(life)) throw optionError('life', life, LIFE_ALLOWED)
   readOptions(MODE_OPTION, { mode })
   const plan = life.plan(true)
   return mode === undefined ? plan : { ...plan, mode }
@@ -126,6 +128,7 @@ export const isLife = (given: unknown): given is Lifecycle =>
  * `statesMax` states
  */
 export function exploreLifecycle(plan: LifePlan, options: LifecycleModelOptions = {}): Exploration {
+  checkArguments('exploreLifecycle(plan, options?)', [plan, A_PLAN], [options, 'an object'])
   return { ...explore(composeLifecycle(plan), environmentOf(plan, options)), sayable: sayableOf(plan) }
 }
 
@@ -165,7 +168,10 @@ function readOptions<T extends OptionTable>(table: T, given: UserOptions<T>): Re
  * What has to hold for a life of this plan: the list with all ids is in docs/model-checking.md.
  * They are meant for every life, so that some are about nothing in most.
  */
-export const invariantsOf = (plan: LifePlan): Property[] => lifecycleInvariants(plan).map((property) => mayBeVacuous(property))
+export function invariantsOf(plan: LifePlan): Property[] {
+  checkArguments('invariantsOf(plan)', [plan, A_PLAN])
+  return lifecycleInvariants(plan).map((property) => mayBeVacuous(property))
+}
 
 const CHECK_LIFE_OPTIONS = composeOptions(
   composeOptions(MODEL_OPTIONS, MODE_OPTION),

@@ -9,7 +9,7 @@ import {
   type Snapshot,
   StateMachine,
 } from 'xstate'
-import { ModelError } from '../errors.ts'
+import { A_TRACE, checkGiven, EXPLORED, ModelError } from '../errors.ts'
 import { assertFields } from '../options.ts'
 import { canonical } from './canonical.ts'
 import type { Choice } from './choice.ts'
@@ -121,7 +121,12 @@ export class Replay {
  * Follows a trace on live actors, to its end.
  * @throws ModelError ERR_MODEL_REPLAY when they do something else
  */
-export function replayed({ model, graph }: Exploration, { edges }: Pick<Trace, 'edges'>): Replay {
+export function replayed(exploration: Exploration, trace: Pick<Trace, 'edges'>): Replay {
+  const call = 'replayed(exploration, trace)'
+  checkGiven(call, 'exploration', exploration, EXPLORED, 'graph', 'model')
+  checkGiven(call, 'trace', trace, A_TRACE, 'edges')
+  const { model, graph } = exploration
+  const { edges } = trace
   const replay = new Replay(new Stage(model.machine, model.environment), model.environment.input)
   for (const edge of edges) replay.take(graph.choice(edge))
   return replay
@@ -228,6 +233,7 @@ export interface ConformanceOptions {
  * The guard against every change of xstate that the explorer would not notice.
  */
 export function mismatches(exploration: Exploration, options: ConformanceOptions = {}): Mismatch[] {
+  checkGiven('mismatches(exploration, options?)', 'exploration', exploration, EXPLORED, 'graph', 'model')
   assertFields(options, { every: true, sample: true } satisfies Record<keyof ConformanceOptions, true>, 'options')
   const { every = 'state', sample = 1 } = options
   const { graph, model } = exploration

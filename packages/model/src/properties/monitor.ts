@@ -4,6 +4,7 @@ import type { Graph } from '../engine/graph.ts'
 import { remembered } from '../engine/remembered.ts'
 import { assertSayable, type NameOf, namesSaid } from '../engine/said.ts'
 import type { Effect } from '../engine/state.ts'
+import { checkGiven } from '../errors.ts'
 import { assertFields } from '../options.ts'
 import type { Property, Violation } from './property.ts'
 
@@ -78,6 +79,7 @@ export const atMostOnce = (id: string, text: string, nameOf: NameOf): Property =
 
 /** `later` is only said after every one of `earlier`. */
 export function inOrder(id: string, text: string, nameOf: NameOf, earlier: readonly string[], later: string): Property {
+  checkGiven('inOrder(id, text, nameOf, earlier, later)', 'earlier', earlier, 'a list of names', 'join')
   const { violation } = monitored(id, text, {
     initial: earlier.join('\n'),
     next: (missing, effect) => {
