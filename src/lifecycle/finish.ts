@@ -115,7 +115,7 @@ export class Finish {
       drains.name()
       record({ type: 'ended', exitCode: own })
       lastWords.write(own)
-      const cut = traffic.requestStragglers().length + traffic.watchStragglers().length
+      const cut = traffic.drains.requestStragglers().length + traffic.drains.watchStragglers().length
       const reason = status.view.stop?.reason
       const by = reason?.kind === 'crash' ? `; a listener of ${reason.origin} may have called process.exit(): leave the end to run()` : ''
       if (cut > 0) lastWords.say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off${by}`)
