@@ -38,7 +38,7 @@ const orders = defineResource({
               cups: { type: 'integer', minimum: 1, maximum: 12, default: 1, description: 'How many of them.' },
             },
           },
-          status: { type: 'object', properties: { served: { type: 'boolean', description: 'Whether it is on the table.' } } },
+          status: { type: 'object', properties: { cups: { type: 'integer', description: 'How many are on the table.' } } },
         },
       },
       columns: [
@@ -46,7 +46,8 @@ const orders = defineResource({
         { name: 'Tea', type: 'string', path: '.spec.tea', priority: 1 },
         { name: 'Age', type: 'date', path: '.metadata.creationTimestamp' },
       ],
-      subresources: { status: true },
+      // `kubectl scale order assam --replicas 5`
+      subresources: { status: true, scale: { specReplicasPath: '.spec.cups', statusReplicasPath: '.status.cups' } },
     },
   },
   strategy: { warnings: ({ spec }) => (/^instant/.test(spec?.tea ?? '') ? ['spec.tea: that is not tea'] : []) },

@@ -1,4 +1,3 @@
-import { checkArguments } from './arguments.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { DURATION_MS_MAX, type Duration, parseDuration } from './duration.ts'
 import { QuiesceError } from './errors.ts'
@@ -85,9 +84,7 @@ export class VirtualClock implements Clock {
   #moves: Promise<unknown> = Promise.resolve()
   readonly #waiters = new Set<{ readonly count: number; readonly wake: () => void }>()
 
-  constructor(options: VirtualClockOptions = {}) {
-    checkArguments('new VirtualClock(options?)', [options, 'an object'])
-    const { now = 0, wall = WALL_AT_START, timersMax = 200_000, waitMsMax = 5_000, isQuiet = () => true } = options
+  constructor({ now = 0, wall = WALL_AT_START, timersMax = 200_000, waitMsMax = 5_000, isQuiet = () => true }: VirtualClockOptions = {}) {
     this.#now = now
     this.#wallOffset = wall - now
     this.#timersMax = timersMax

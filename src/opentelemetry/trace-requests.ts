@@ -10,7 +10,6 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import { checkArguments } from '../base/arguments.ts'
 import { toError } from '../base/errors.ts'
 import { KNOWN_METHODS } from './methods.ts'
 import type { RequestSpan, RequestTracing, TracedRequest } from './request-tracing.ts'
@@ -31,9 +30,7 @@ export interface TraceRequestsOptions {
  * @example
  * const config = { tracing: traceRequests() }
  */
-export function traceRequests(options: TraceRequestsOptions = {}): RequestTracing {
-  checkArguments('traceRequests(options?)', [options, 'an object'])
-  const { tracer = trace.getTracer('quiesce') } = options
+export function traceRequests({ tracer = trace.getTracer('quiesce') }: TraceRequestsOptions = {}): RequestTracing {
   let hasFailed = false
   const failed = (thrown: unknown): void => {
     hasFailed = true

@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events'
 import type { HostProcess } from '../actors/host.ts'
-import { checkArguments } from '../base/arguments.ts'
 import { QuiesceError, show } from '../base/errors.ts'
 import { ProcessExit } from '../base/thrown-exit.ts'
 
@@ -39,10 +38,8 @@ export class FakeProcess extends EventEmitter {
   #killedBy: NodeJS.Signals | undefined
   #stderr = ''
 
-  constructor(options: FakeProcessOptions = {}) {
+  constructor({ env = {}, terminal = false, ipc = false, platform = 'linux' }: FakeProcessOptions = {}) {
     super()
-    checkArguments('new FakeProcess(options?)', [options, 'an object'])
-    const { env = {}, terminal = false, ipc = false, platform = 'linux' } = options
     this.env = { ...env }
     this.platform = platform
     this.stdin = this.stdout = { isTTY: terminal }

@@ -96,7 +96,7 @@ export class World {
   }
 
   get #counts(): Model['counts'] {
-    const { told, idleUntold, ended, forced } = this.#traffic.snapshot.connectionFates()
+    const { told, idleUntold, ended, forced } = this.#traffic.connectionFates()
     const { connections, ...counts } = this.#traffic.counts()
     return {
       ...counts,
@@ -201,16 +201,16 @@ export class World {
         traffic.stopAccepting()
         return
       case 'drain':
-        void traffic.drains.requests().then(() => (this.#hasDrained = true))
+        void traffic.drainRequests().then(() => (this.#hasDrained = true))
         return
       case 'tell watches':
-        await Promise.all([traffic.drains.watches(0), this.#clock.advance(0)])
+        await Promise.all([traffic.drainWatches(0), this.#clock.advance(0)])
         return
       case 'close idle':
-        await traffic.lastCall.closeIdleConnections()
+        await traffic.closeIdleConnections()
         return
       case 'cut watches':
-        traffic.drains.terminateWatches()
+        traffic.terminateWatches()
         return
       case 'destroy':
         await this.#allIsDelivered()

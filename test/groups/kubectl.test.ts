@@ -75,6 +75,10 @@ test(isThere ? 'every command ends as it should' : 'kubectl is not on this machi
   await run(/^0 $/, 'diff', '-f', file)
   await run(/^0 Warning: unknown field "spec\.sugar"/, 'patch', 'od', 'assam', '--type', 'merge', '-p', '{"spec":{"sugar":1}}')
   await run(/^0 [\s\S]*patched/, 'patch', 'od', 'assam', '--type', 'merge', '-p', '{"spec":{"cups":4}}')
+  await run(/^0 [\s\S]*scaled/, 'scale', 'od', 'assam', '--replicas', '5')
+  await run(/^0 5/, 'get', 'od', 'assam', '-o', 'jsonpath={.spec.cups}')
+  await run(/^1 [\s\S]*less than or equal to 12/, 'scale', 'od', 'assam', '--replicas', '13')
+  await run(/^0 [\s\S]*scaled/, 'scale', 'od', 'assam', '--replicas', '4', '--current-replicas', '5')
   await run(/^0 [\s\S]*labeled/, 'label', 'od', 'assam', 'to=go')
   await run(/^0 [\s\S]*assam/, 'get', 'od', '-l', 'to=go')
   if (isOfToday) {

@@ -49,7 +49,6 @@ const HARMLESS: readonly { readonly path: string; readonly source: string; reado
 
 /** Files that put expressions together while they are loaded: what comes of that is judged. */
 const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
-  'packages/apiserver/src/authorization/selectors.ts': () => import('#apiserver/authorization/selectors.ts'),
   'src/base/request-target.ts': () => import('#src/base/request-target.ts'),
 }
 

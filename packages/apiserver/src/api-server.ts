@@ -192,6 +192,7 @@ export class ApiServer implements Delegate {
         clock: host.clock,
         random: host.random,
         warn: (exchange, text) => warnOn(exchange, '', text),
+        admission: config.admission ?? [],
         bodyMax: config.maxRequestBodyBytes,
         failed: (error) => this.#say({ type: 'error', where: 'API groups', error: errorRecord(error) }),
       },

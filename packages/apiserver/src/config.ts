@@ -36,6 +36,7 @@ import type { UserFilter } from './chain/filter.ts'
 import { type FlowControl, isFlowControl } from './chain/flow-control.ts'
 import { DIRECTIVES_ALLOWED, wrongDirective } from './chain/hsts.ts'
 import { isTracing } from './chain/tracing.ts'
+import { ADMISSION_ALLOWED, type AdmissionPlugin, isAdmissionPlugin } from './groups/admission/plugin.ts'
 
 /** Upstream's flag is a whole number of seconds; what else is written there has a unit. */
 const secondsOrDuration = () => ({
@@ -187,6 +188,20 @@ export const API_SERVER_OPTIONS = defineOptions({
     meaning: 'Subresources whose requests last, under any verb',
     upstream: 'Config.LongRunningFunc',
   }),
+  /**
+   * Plugins that decide about writes of objects, and may change what is written, in their order.
+   * @default none
+   */
+  admission: option(
+    listOf<AdmissionPlugin>('a list of { name, handles?, mutate?, validate? }', (item) =>
+      isAdmissionPlugin(item) ? undefined : { path: '', given: item, allowed: ADMISSION_ALLOWED },
+    ),
+    {
+      defaultWords: 'none',
+      meaning: 'Plugins that decide about writes of objects, and may change what is written, in their order',
+      upstream: 'Config.AdmissionControl',
+    },
+  ),
   /**
    * Filters of your own, each directly before or after another one; without a place behind the
    * last.

@@ -62,6 +62,7 @@ export { ABORT_HANDLER } from './chain/panic-recovery.ts'
 export { warn } from './chain/warnings.ts'
 export { type ApiServerConfig, type CompletedConfig, completeConfig } from './config.ts'
 export { type Delegate, emptyDelegate, notFoundDelegate } from './delegate.ts'
+export type { AdmissionOperation, AdmissionPlugin, AdmissionRequest, AdmissionTarget } from './groups/admission/plugin.ts'
 export { type ApiGroup, type ApiGroupDefinition, type ApiVersion, apiGroup, type ResourceStorage } from './groups/api-group.ts'
 export type { ApiObject, ObjectKey, ObjectMeta, OwnerReference } from './groups/api-object.ts'
 export { type FieldError, fieldErrors } from './groups/field-errors.ts'
@@ -74,6 +75,7 @@ export {
   type ResourceDefinition,
   type VersionDefinition,
 } from './groups/resource/define-resource.ts'
+export type { ScalePaths } from './groups/resource/scale.ts'
 export type { JsonSchema, StandardJsonSchema } from './groups/resource/schema.ts'
 export type { Strategy } from './groups/resource/strategy.ts'
 export { selfReviews } from './groups/reviews/self-reviews.ts'

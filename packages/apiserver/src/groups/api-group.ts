@@ -1,4 +1,3 @@
-import { checkArguments } from '../../../../src/base/arguments.ts'
 import { optionError, show } from '../../../../src/base/errors.ts'
 import type { Resource } from './resource/define-resource.ts'
 import { type Storage, verbsOf } from './storage/storage.ts'
@@ -34,9 +33,7 @@ export interface ApiGroup {
  * @throws QuiesceError ERR_OPTION_INVALID
  * @see kubernetes/apiserver pkg/server/genericapiserver.go APIGroupInfo
  */
-export function apiGroup(definition: ApiGroupDefinition): ApiGroup {
-  checkArguments('apiGroup(definition)', [definition, 'an object'])
-  const { group, versions } = definition
+export function apiGroup({ group, versions }: ApiGroupDefinition): ApiGroup {
   if (typeof group !== 'string') throw optionError('group of apiGroup()', group, 'a text')
   const named = `group ${show(group)}`
   const all = Object.entries(versions ?? {}).map(([version, resources]): ApiVersion => {

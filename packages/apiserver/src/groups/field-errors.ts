@@ -19,9 +19,7 @@ export interface FieldError {
   readonly message: string
 }
 
-const shown = (value: unknown): string => (typeof value === 'string' ? goQuote(value) : safeJson(isJson(value) ? value : null))
-
-const isJson = (value: unknown): boolean => !['function', 'symbol', 'undefined'].includes(typeof value)
+const shown = (value: unknown): string => (typeof value === 'string' ? goQuote(value) : safeJson(value ?? null))
 
 /**
  * One function for each kind, with upstream's texts.

@@ -1,6 +1,6 @@
+import { labelProblems, labelValueProblems, qualifiedNameProblems, subdomainProblems } from '../names.ts'
 import { type Fields, isFields, type ObjectMeta, type OwnerReference, setField } from './api-object.ts'
 import { type FieldError, fieldErrors } from './field-errors.ts'
-import { labelProblems, labelValueProblems, qualifiedNameProblems, subdomainProblems } from './names.ts'
 
 /** What Go calls the types that JSON values do not fit. */
 type GoType = 'string' | 'int64' | 'map[string]string' | '[]string' | '[]v1.OwnerReference' | 'v1.Time'

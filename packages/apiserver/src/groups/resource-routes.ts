@@ -11,6 +11,7 @@ import { PATCH_TYPES, patchObject } from './rest/patch.ts'
 import { getObject, listObjects } from './rest/read.ts'
 import { RestRequest, type RestWorld, type ServedResource, type Subresource } from './rest/rest-request.ts'
 import { reviewObject } from './rest/review.ts'
+import { getScale, patchScale, updateScale } from './rest/scale.ts'
 import { updateObject } from './rest/update.ts'
 import { watchObjects } from './rest/watch.ts'
 import { verbsOf } from './storage/storage.ts'
@@ -57,6 +58,13 @@ export function resourceRoutes(base: string, served: ServedResource, world: Rest
           GET: can('get', getObject),
           PUT: can('update', updateObject),
           PATCH: can('patch', patchObject),
+        })
+      : []),
+    ...(resource.scale !== undefined
+      ? route(`${inside}/:name/scale`, 'scale', {
+          GET: can('get', getScale),
+          PUT: can('update', updateScale),
+          PATCH: can('patch', patchScale),
         })
       : []),
     ...(resource.isNamespaced ? route(`${base}/${resource.plural}`, '', { GET: reads }) : []),

@@ -31,7 +31,7 @@ export function canonical(value: unknown, where: string): string {
 
 interface Known {
   readonly text: string
-  readonly fields: Fields | undefined
+  readonly fields: OwnFields | undefined
 }
 
 let texts = new WeakMap<object, Known>()
@@ -43,15 +43,15 @@ const knownOf = (value: object, where: string): Known => ({
 })
 
 /** What an object or a list consists of. Comparing it costs a tenth of making a text again. */
-export interface Fields {
+export interface OwnFields {
   readonly keys: readonly string[]
   readonly values: readonly unknown[]
 }
 
-export const fieldsOf = (value: object): Fields => ({ keys: Object.keys(value), values: Object.values(value) })
+export const fieldsOf = (value: object): OwnFields => ({ keys: Object.keys(value), values: Object.values(value) })
 
 /** Whether an object has the fields that it had, each of them untouched, as deep as it goes. */
-export function hasFields(value: Readonly<Record<string, unknown>>, { keys, values }: Fields): boolean {
+export function hasFields(value: Readonly<Record<string, unknown>>, { keys, values }: OwnFields): boolean {
   const now = Object.keys(value)
   return now.length === keys.length && now.every((key, i) => key === keys[i] && isUntouched(value[key], values[i]))
 }

@@ -1,7 +1,6 @@
 import { ModelError } from '../errors.ts'
-import { canonical, changeIn, type Fields, fieldsOf, hasFields } from './canonical.ts'
+import { canonical, changeIn, fieldsOf, hasFields, type OwnFields } from './canonical.ts'
 import { mutated } from './changes.ts'
-import type { ContextKeys } from './context-keys.ts'
 import type { Context } from './internals.ts'
 import { Interner } from './interner.ts'
 import { purely, type Where } from './purely.ts'
@@ -16,7 +15,7 @@ export interface ContextState {
   /** Equal values have equal numbers. */
   readonly values: ReadonlyMap<string, number>
   /** What `object` consisted of when it was numbered. */
-  readonly fields: Fields
+  readonly fields: OwnFields
 }
 
 /** One assignment: the next context as a function of the one before it. */
@@ -32,26 +31,21 @@ export class Contexts {
   readonly #values = new Map<string, number>()
   readonly #after = new WeakMap<object, Map<ContextState, ContextState | Thrown>>()
   readonly #where: string
-  readonly #known: ContextKeys
 
-  constructor(where: string, known: ContextKeys) {
-    this.#known = known
+  constructor(where: string) {
     this.#where = `${where}: context`
   }
 
   intern(object: Readonly<Record<string, unknown>>): ContextState {
     const keys = Object.keys(object).sort()
     const values = keys.map((key) => this.#valueOf(key, object[key]))
-    return this.#contexts.intern(keys.map((key, i) => `${key}=${values[i]}`).join(), (index) => {
-      for (const key of keys) this.#known.known.add(key)
-      return {
-        index,
-        // Its own object: what is handed in may belong to the caller.
-        object: { ...object },
-        values: new Map(keys.map((key, i) => [key, values[i] as number])),
-        fields: fieldsOf(object),
-      }
-    })
+    return this.#contexts.intern(keys.map((key, i) => `${key}=${values[i]}`).join(), (index) => ({
+      index,
+      // Its own object: what is handed in may belong to the caller.
+      object: { ...object },
+      values: new Map(keys.map((key, i) => [key, values[i] as number])),
+      fields: fieldsOf(object),
+    }))
   }
 
   /** A context after assignments, or what they throw at it. */

@@ -1,7 +1,6 @@
 import { type AnyStateMachine, matchesState, type StateValue } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
-import { contextShown, valueShown } from './named.ts'
 import { remembered } from './remembered.ts'
 import type { ActorState, Path, Timer } from './state.ts'
 import type { ContextOf, StateOf, ValueOf } from './typed.ts'
@@ -11,12 +10,9 @@ import { assertState } from './vocabulary.ts'
 export interface ActorView<M extends AnyStateMachine = AnyStateMachine> {
   readonly id: string
   readonly status: 'active' | 'done' | 'error'
-  /** Of machines. Reading a region that the machine does not have is refused. */
+  /** Of machines. */
   readonly value: ValueOf<M> | undefined
-  /**
-   * Of machines, and what a transition function has come to. Reading a key that no context of the
-   * machine has in any run is refused: ModelError ERR_MODEL_UNKNOWN.
-   */
+  /** Of machines, and what a transition function has come to. */
   readonly context: ContextOf<M>
   /** Of opaque children. */
   readonly input: unknown
@@ -64,13 +60,13 @@ class View implements ActorView {
   }
 
   get value(): StateValue | undefined {
-    const { standing, logic } = this.#state.local
-    this.#value ??= standing && valueShown(logic, standing.value)
+    this.#value ??= this.#state.local.standing?.value
     return this.#value
   }
 
   get context(): unknown {
-    return contextShown(this.#state.local)
+    const { standing, reduced } = this.#state.local
+    return standing ? standing.context : reduced
   }
 
   get input(): unknown {

@@ -5,7 +5,6 @@ import { remembered } from '../engine/remembered.ts'
 import type { LocalState, ModelEvent } from '../engine/state.ts'
 import type { Step } from '../engine/step-table.ts'
 import { machinesBelow } from '../engine/vocabulary.ts'
-import { checkGiven, EXPLORED } from '../errors.ts'
 import { constantKeys, readsOnly } from './folded.ts'
 
 /** A transition that no run takes, and why. */
@@ -35,9 +34,7 @@ export interface Unreached {
  * The states of every machine of the system that no run enters, not even on the way. Of a machine
  * that no run starts it is the outermost state.
  */
-export function unreached(exploration: Exploration): Unreached[] {
-  checkGiven('unreached(exploration)', 'exploration', exploration, EXPLORED, 'graph', 'model')
-  const { model } = exploration
+export function unreached({ model }: Exploration): Unreached[] {
   const visits = [...visitsOf(model)]
   const started = new Set(visits.map(([{ id }]) => id))
   const idle = machinesBelow(model.machine).filter(({ id }) => !started.has(id))
@@ -52,9 +49,7 @@ export function unreached(exploration: Exploration): Unreached[] {
  * show as `refused`: what a configuration makes impossible is told apart from what nothing makes
  * possible.
  */
-export function untaken(exploration: Exploration): Untaken[] {
-  checkGiven('untaken(exploration)', 'exploration', exploration, EXPLORED, 'graph', 'model')
-  const { model } = exploration
+export function untaken({ model }: Exploration): Untaken[] {
   return [...visitsOf(model)].flatMap(([machine, visits]) => {
     const locals = model.steps.locals.all.filter(({ logic }) => logic.machine === machine)
     const keys = constantKeys(locals)

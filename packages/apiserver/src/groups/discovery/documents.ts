@@ -3,10 +3,24 @@ import type { ApiGroup, ApiVersion, ResourceStorage } from '../api-group.ts'
 import { groupVersion } from '../resource/define-resource.ts'
 import { verbsOf } from '../storage/storage.ts'
 
-const STATUS_VERBS = new Set(['get', 'patch', 'update'])
+const PART_VERBS = new Set(['get', 'patch', 'update'])
 
-/** What can be done with an object's status. */
-const statusVerbs = (served: ResourceStorage): readonly string[] => verbsOf(served.storage).filter((verb) => STATUS_VERBS.has(verb))
+/** A part of an object that has a path of its own. */
+interface Part {
+  readonly name: 'scale' | 'status'
+  /** Undefined: that of the object. */
+  readonly ofKind: { readonly group: string; readonly version: string; readonly kind: string } | undefined
+  readonly verbs: readonly string[]
+}
+
+/** In the order of their names. */
+function partsOf({ resource, storage }: ResourceStorage): readonly Part[] {
+  const verbs = verbsOf(storage).filter((verb) => PART_VERBS.has(verb))
+  const parts: Part[] = []
+  if (resource.scale !== undefined) parts.push({ name: 'scale', ofKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, verbs })
+  if (resource.hasStatus) parts.push({ name: 'status', ofKind: undefined, verbs })
+  return parts
+}
 
 /** Where a server can be reached, for clients of all addresses. */
 const addresses = (serverAddress: string) => [{ clientCIDR: '0.0.0.0/0', serverAddress }]
@@ -42,7 +56,7 @@ export const apiResourceList = ({ group }: ApiGroup, { version, resources }: Api
   ...(group !== '' && { apiVersion: 'v1' }),
   groupVersion: groupVersion(group, version),
   resources: resources.flatMap((served) => {
-    const { plural, singular, isNamespaced, kind, shortNames, categories, hasStatus } = served.resource
+    const { plural, singular, isNamespaced, kind, shortNames, categories } = served.resource
     const resource = {
       name: plural,
       singularName: singular,
@@ -53,8 +67,14 @@ export const apiResourceList = ({ group }: ApiGroup, { version, resources }: Api
       ...(categories.length > 0 && { categories }),
       storageVersionHash: storageVersionHash(group, version, kind),
     }
-    const status = { name: `${plural}/status`, singularName: '', namespaced: isNamespaced, kind, verbs: statusVerbs(served) }
-    return hasStatus ? [resource, status] : [resource]
+    const parts = partsOf(served).map(({ name, ofKind = { kind }, verbs }) => ({
+      name: `${plural}/${name}`,
+      singularName: '',
+      namespaced: isNamespaced,
+      ...ofKind,
+      verbs,
+    }))
+    return [resource, ...parts]
   }),
 })
 
@@ -82,8 +102,9 @@ const aggregatedGroup = ({ group, versions }: ApiGroup) => ({
   versions: versions.map(({ version, resources }) => ({
     version,
     resources: resources.map((served) => {
-      const { plural, singular, isNamespaced, kind, shortNames, categories, hasStatus } = served.resource
+      const { plural, singular, isNamespaced, kind, shortNames, categories } = served.resource
       const responseKind = { group, version, kind }
+      const parts = partsOf(served)
       return {
         resource: plural,
         responseKind,
@@ -92,7 +113,9 @@ const aggregatedGroup = ({ group, versions }: ApiGroup) => ({
         verbs: verbsOf(served.storage),
         ...(shortNames.length > 0 && { shortNames }),
         ...(categories.length > 0 && { categories }),
-        ...(hasStatus && { subresources: [{ subresource: 'status', responseKind, verbs: statusVerbs(served) }] }),
+        ...(parts.length > 0 && {
+          subresources: parts.map(({ name, ofKind = responseKind, verbs }) => ({ subresource: name, responseKind: ofKind, verbs })),
+        }),
       }
     }),
     freshness: 'Current',

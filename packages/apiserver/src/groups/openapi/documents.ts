@@ -1,6 +1,7 @@
 import type { ApiGroup, ApiVersion, ResourceStorage } from '../api-group.ts'
 import type { Fields } from '../api-object.ts'
 import type { Resource } from '../resource/define-resource.ts'
+import { scaleKind } from '../resource/scale.ts'
 import { verbsOf } from '../storage/storage.ts'
 import { COMMON_SCHEMAS, LIST_META, OBJECT_META, openApiSchema, refTo } from './schemas.ts'
 
@@ -21,9 +22,12 @@ export function openApiDocument({ group }: ApiGroup, { version, resources }: Api
     openapi: '3.0.0',
     info,
     paths: Object.assign({}, ...resources.map((served) => pathsOf(base, served))) as object,
-    components: { schemas: Object.assign({ ...COMMON_SCHEMAS }, ...resources.map(({ resource }) => schemasOf(resource))) as object },
+    components: { schemas: Object.assign({ ...COMMON_SCHEMAS }, ...resources.flatMap(({ resource }) => allSchemasOf(resource))) as object },
   }
 }
+
+const allSchemasOf = (resource: Resource): readonly object[] =>
+  resource.scale === undefined ? [schemasOf(resource)] : [schemasOf(resource), schemasOf(scaleKind(resource))]
 
 function schemasOf(resource: Resource): object {
   const { group, version, kind, listKind, schema } = resource
@@ -49,6 +53,8 @@ function schemasOf(resource: Resource): object {
   }
 }
 
+const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
+
 const inPath = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } })
 const inQuery = (name: string, type = 'string') => ({ name, in: 'query', schema: { type } })
 
@@ -71,6 +77,7 @@ function pathsOf(base: string, { resource, storage }: ResourceStorage): object {
   const verbs = new Set(verbsOf(storage))
   const one = schemaName(resource, kind)
   const list = schemaName(resource, listKind)
+  const scale = schemaName(scaleKind(resource), SCALE.kind)
   const body = (types: readonly string[], schema: object) => ({
     requestBody: { required: true, content: Object.fromEntries(types.map((type) => [type, { schema }])) },
   })
@@ -79,7 +86,7 @@ function pathsOf(base: string, { resource, storage }: ResourceStorage): object {
       ? {
           operationId: id,
           'x-kubernetes-action': action,
-          'x-kubernetes-group-version-kind': { group, version, kind },
+          'x-kubernetes-group-version-kind': answer === scale ? SCALE : { group, version, kind },
           parameters,
           ...more,
           responses: { [code]: { description: 'OK', content: { 'application/json': { schema: refTo(answer) } } } },
@@ -87,12 +94,12 @@ function pathsOf(base: string, { resource, storage }: ResourceStorage): object {
       : undefined
   const id = (action: string, of = ''): string =>
     `${action}${pascal(group)}${pascal(version)}${isNamespaced ? 'Namespaced' : ''}${kind}${of}`
-  const whole = body(['application/json', 'application/yaml'], refTo(one))
+  const whole = (schema: string) => body(['application/json', 'application/yaml'], refTo(schema))
   const patch = body(['application/json-patch+json', 'application/merge-patch+json'], { type: 'object' })
-  const item = (of: string) => ({
-    get: operation('get', 'get', id('read', of), [], one),
-    put: operation('update', 'put', id('replace', of), WRITES, one, '200', whole),
-    patch: operation('patch', 'patch', id('patch', of), WRITES, one, '200', patch),
+  const item = (of: string, schema = one) => ({
+    get: operation('get', 'get', id('read', of), [], schema),
+    put: operation('update', 'put', id('replace', of), WRITES, schema, '200', whole(schema)),
+    patch: operation('patch', 'patch', id('patch', of), WRITES, schema, '200', patch),
   })
   const parameters = isNamespaced ? [inPath('namespace')] : []
   const inside = isNamespaced ? `${base}/namespaces/{namespace}/${plural}` : `${base}/${plural}`
@@ -101,7 +108,7 @@ function pathsOf(base: string, { resource, storage }: ResourceStorage): object {
     [inside]: {
       parameters,
       get: listed(id('list')),
-      post: operation('create', 'post', id('create'), WRITES, one, '201', whole),
+      post: operation('create', 'post', id('create'), WRITES, one, '201', whole(one)),
       delete: operation('deletecollection', 'deletecollection', id('deleteCollection'), [...LISTS, ...DELETES], list),
     },
     [`${inside}/{name}`]: {
@@ -110,6 +117,9 @@ function pathsOf(base: string, { resource, storage }: ResourceStorage): object {
       delete: operation('delete', 'delete', id('delete'), DELETES, one),
     },
     ...(hasStatus && { [`${inside}/{name}/status`]: { parameters: [inPath('name'), ...parameters], ...item('Status') } }),
+    ...(resource.scale !== undefined && {
+      [`${inside}/{name}/scale`]: { parameters: [inPath('name'), ...parameters], ...item('Scale', scale) },
+    }),
     ...(isNamespaced && {
       [`${base}/${plural}`]: { get: listed(`list${pascal(group)}${pascal(version)}${kind}ForAllNamespaces`) },
     }),

@@ -1,8 +1,8 @@
-import { checkArguments } from '../../../../../src/base/arguments.ts'
 import { optionError, show } from '../../../../../src/base/errors.ts'
+import { labelProblems, subdomainProblems } from '../../names.ts'
 import type { ApiObject } from '../api-object.ts'
-import { labelProblems, subdomainProblems } from '../names.ts'
 import type { MessageShape } from '../protobuf/read-message.ts'
+import type { ScalePaths } from './scale.ts'
 import { type JsonSchema, readSchema, type StandardJsonSchema } from './schema.ts'
 import type { Strategy } from './strategy.ts'
 
@@ -23,7 +23,7 @@ export interface VersionDefinition<S extends JsonSchema | StandardJsonSchema = J
   readonly schema: S
   /** Behind the name. Default: when it was created. */
   readonly columns?: readonly Column[]
-  readonly subresources?: { readonly status?: boolean }
+  readonly subresources?: { readonly status?: boolean; readonly scale?: ScalePaths }
   /** How clients of compiled kinds may send an object, of a kind that is not kept. */
   readonly protobuf?: MessageShape
 }
@@ -64,6 +64,8 @@ export interface Resource<T extends ApiObject = ApiObject> {
   readonly schema: JsonSchema
   readonly columns: readonly Column[] | undefined
   readonly hasStatus: boolean
+  /** Undefined: it cannot be scaled. */
+  readonly scale: ScalePaths | undefined
   readonly protobuf: MessageShape | undefined
   readonly strategy: Strategy<T>
 }
@@ -87,7 +89,6 @@ export const groupVersion = (group: string, version: string): string => (group =
  * })
  */
 export function defineResource<S extends JsonSchema | StandardJsonSchema>(definition: ResourceDefinition<S>): Resource<ObjectOf<S>> {
-  checkArguments('defineResource(definition)', [definition, 'an object'])
   const { group, kind, plural, scope, versions, shortNames = [], categories = [], strategy = {} } = definition
   if (typeof group !== 'string' || (group !== '' && subdomainProblems(group).length > 0))
     throw optionError('group', group, 'a domain name in lower case, or empty')
@@ -118,14 +119,30 @@ export function defineResource<S extends JsonSchema | StandardJsonSchema>(defini
     schema: readSchema(served.schema, `schema of ${of}`),
     columns: checkColumns(served.columns, of),
     hasStatus: served.subresources?.status === true,
+    scale: checkScale(served.subresources?.scale, of),
     protobuf: served.protobuf,
     strategy,
   }
 }
 
+const PATH = /^(?:\.[A-Za-z_][\w-]*)+$/
+
+function checkScale(scale: ScalePaths | undefined, of: string): ScalePaths | undefined {
+  if (scale === undefined) return undefined
+  const { specReplicasPath: spec, statusReplicasPath: status, labelSelectorPath: selector = '.status.selector' } = scale
+  for (const [field, path, begins] of [
+    ['specReplicasPath', spec, /^\.spec\./],
+    ['statusReplicasPath', status, /^\.status\./],
+    ['labelSelectorPath', selector, /^\.(?:spec|status)\./],
+  ] as const)
+    if (typeof path !== 'string' || !PATH.test(path) || !begins.test(path))
+      throw optionError(`scale.${field} of ${of}`, path, `a path below ${field === 'specReplicasPath' ? '.spec' : '.status'}`)
+  return scale
+}
+
 function checkColumns(columns: readonly Column[] | undefined, of: string): readonly Column[] | undefined {
   for (const { name, path } of columns ?? [])
-    if (typeof name !== 'string' || name === '' || typeof path !== 'string' || !/^(?:\.[A-Za-z_][\w-]*)+$/.test(path))
+    if (typeof name !== 'string' || name === '' || typeof path !== 'string' || !PATH.test(path))
       throw optionError(`columns of ${of}`, { name, path }, 'a name, and a path such as .spec.size')
   return columns
 }

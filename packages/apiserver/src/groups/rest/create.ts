@@ -1,8 +1,9 @@
 import { auditRequestObject } from '../../audit/request-audit.ts'
+import { generatedName } from '../../names.ts'
 import { alreadyExists, badRequest, generatedNameTaken } from '../../status-errors.ts'
+import { hasAdmission, mutateBy, validateBy } from '../admission/admit.ts'
 import { type ApiObject, keyOf } from '../api-object.ts'
-import { generatedName } from '../names.ts'
-import { decodeBody } from './decode.ts'
+import { type Decoded, decodeAgain, decodeBody } from './decode.ts'
 import { writeOptions } from './options.ts'
 import { negotiateOutput, objectAs, send } from './output.ts'
 import { prepareCreate, takeNamespace } from './prepare.ts'
@@ -20,16 +21,19 @@ export async function createObject(rest: RestRequest): Promise<void> {
   const text = await readBody(rest.request, world.bodyMax, ofYaml)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'CreateOptions')
   const warn = (warning: string): void => world.warn(exchange, warning)
-  const decoded = await decodeBody(rest.resource, text, ofYaml, { fieldValidation, warn })
+  const read = await decodeBody(rest.resource, text, ofYaml, { fieldValidation, warn })
+  takeNamespace(rest, read.object)
+  if (read.object.metadata.resourceVersion !== undefined) throw badRequest('resourceVersion should not be set on objects to be created')
+  auditRequestObject(rest.request, read.object)
+  const isAdmitted = hasAdmission(rest)
+  const decoded = isAdmitted ? await mutated(rest, read, isDryRun) : read
   const { metadata } = decoded.object
-  takeNamespace(rest, decoded.object)
-  if (metadata.resourceVersion !== undefined) throw badRequest('resourceVersion should not be set on objects to be created')
-  auditRequestObject(rest.request, decoded.object)
   const { generateName } = metadata
   const isGenerated = metadata.name === '' && generateName !== undefined
   for (let tries = 1; ; tries++) {
     const name = isGenerated ? generatedName(generateName, world.random) : metadata.name
     const object = prepareCreate(rest, decoded, name)
+    if (isAdmitted) await validateBy(rest, { operation: 'CREATE', object, oldObject: undefined, isDryRun })
     const stored = isDryRun ? await ifFree(rest, object) : await rest.storage.create(object)
     if (stored !== undefined) return send(rest, output, 201, objectAs(rest, output, stored))
     if (!isGenerated) throw alreadyExists(rest.qualified, name)
@@ -40,3 +44,10 @@ export async function createObject(rest: RestRequest): Promise<void> {
 /** As it would be stored; undefined: its key is taken. */
 const ifFree = async (rest: RestRequest, object: ApiObject): Promise<ApiObject | undefined> =>
   (await rest.storage.get?.(keyOf(object))) === undefined ? object : undefined
+
+/** As plugins have left it. */
+async function mutated(rest: RestRequest, decoded: Decoded, isDryRun: boolean): Promise<Decoded> {
+  const { object } = decoded
+  const isMutated = await mutateBy(rest, { operation: 'CREATE', object, oldObject: undefined, isDryRun })
+  return isMutated ? decodeAgain(rest.resource, object) : decoded
+}

@@ -118,6 +118,10 @@ export function decodeValue(resource: Resource, { value, duplicates }: ReadValue
   return { object: { kind, apiVersion, metadata, ...kept }, errors: findings.errors }
 }
 
+/** What was made of an object after it was read is checked anew. */
+export const decodeAgain = (resource: Resource, object: ApiObject): Decoded =>
+  decodeValue(resource, { value: object, duplicates: [] }, { fieldValidation: 'Ignore', warn: () => {} })
+
 const TYPE_AND_METADATA: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata'])
 
 /** What every object has is not looked for among its own fields. */

@@ -1,5 +1,6 @@
 import { auditRequestObject } from '../../audit/request-audit.ts'
 import { badRequest, conflict } from '../../status-errors.ts'
+import { type Admitted, hasAdmission, mutateBy, validateBy } from '../admission/admit.ts'
 import { type ApiObject, type Fields, isFields, keyOf } from '../api-object.ts'
 import { type FieldError, fieldErrors } from '../field-errors.ts'
 import { orderedMeta } from '../object-meta.ts'
@@ -55,6 +56,11 @@ export async function deleteCollection(rest: RestRequest): Promise<void> {
  * Undefined: it has been changed meanwhile.
  */
 async function deleteStored(rest: RestRequest, object: ApiObject, { isDryRun }: DeleteOptions): Promise<ApiObject | 'gone' | undefined> {
+  if (hasAdmission(rest)) {
+    const admitted: Admitted = { operation: 'DELETE', object: undefined, oldObject: object, isDryRun }
+    await mutateBy(rest, admitted)
+    await validateBy(rest, admitted)
+  }
   const { metadata } = object
   const expected = metadata.resourceVersion as string
   if (metadata.finalizers === undefined || rest.storage.update === undefined) {

@@ -19,19 +19,12 @@ export const PATCH_TYPES: readonly string[] = [JSON_PATCH, MERGE_PATCH]
 
 /** @see kubernetes/apiserver pkg/endpoints/handlers/patch.go PatchResource */
 export async function patchObject(rest: RestRequest): Promise<void> {
-  const { world, exchange } = rest
   const output = negotiateOutput(rest, 'one')
-  const text = await readBody(rest.request, world.bodyMax)
+  const text = await readBody(rest.request, rest.world.bodyMax)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'PatchOptions')
   const { change, duplicates } = await readPatch(contentTypeOf(rest.request), text)
   auditRequestObject(rest.request, JSON.parse(text))
-  // What is unknown is said once, however often the patch is tried.
-  const said = new Set<string>()
-  const warn = (warning: string): void => {
-    if (!said.has(warning)) world.warn(exchange, warning)
-    said.add(warning)
-  }
-  const decoding: Decoding = { fieldValidation, warn }
+  const decoding: Decoding = { fieldValidation, warn: rest.warnOnce }
   const make = (old: ApiObject) => {
     const patched = change(old)
     if (!isFields(patched)) throw badRequest('the patch makes no object of it')
@@ -55,7 +48,7 @@ interface Patch {
 const invalid = (): StatusError => badRequest('invalid JSON patch')
 
 /** @throws StatusError 400, 413, 422 */
-async function readPatch(type: string, text: string): Promise<Patch> {
+export async function readPatch(type: string, text: string): Promise<Patch> {
   if (type === JSON_PATCH) {
     const { value } = await readValue(text, false, 'error decoding patch: ', () => '')
     const operations = readJsonPatch(value)

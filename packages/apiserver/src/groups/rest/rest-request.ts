@@ -3,6 +3,7 @@ import type { Clock } from '../../../../../src/base/clock.ts'
 import { queryTexts } from '../../../../../src/base/go-query.ts'
 import type { ApiExchange } from '../../api-exchange.ts'
 import type { QualifiedResource } from '../../status-errors.ts'
+import type { AdmissionPlugin } from '../admission/plugin.ts'
 import type { ObjectKey } from '../api-object.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -13,6 +14,8 @@ export interface RestWorld {
   readonly random: () => number
   /** Warns the client of a request. */
   readonly warn: (exchange: ApiExchange, text: string) => void
+  /** What decides about writes, in its order. */
+  readonly admission: readonly AdmissionPlugin[]
   /** Bytes of a body. */
   readonly bodyMax: number
   /** Is given what a storage or a strategy has thrown that is no answer. */
@@ -25,8 +28,11 @@ export interface ServedResource {
   readonly storage: Storage
 }
 
-/** The part of an object that a request is about: all of it, or its `status`. */
-export type Subresource = '' | 'status'
+/**
+ * The part of an object that a request is about: all of it, its `status`, or its `scale`, which
+ * says how many there are.
+ */
+export type Subresource = '' | 'status' | 'scale'
 
 /** One request for objects of a resource. */
 export class RestRequest {
@@ -35,6 +41,7 @@ export class RestRequest {
   readonly storage: Required<Storage>
   readonly subresource: Subresource
   readonly world: RestWorld
+  readonly #said = new Set<string>()
 
   /** @param served has the abilities of the request's verb: others have no route */
   constructor(exchange: ApiExchange, { resource, storage }: ServedResource, subresource: Subresource, world: RestWorld) {
@@ -43,6 +50,17 @@ export class RestRequest {
     this.storage = storage as Required<Storage>
     this.subresource = subresource
     this.world = world
+  }
+
+  /** The same request, of which objects of another kind are told. */
+  of(resource: Resource): RestRequest {
+    return new RestRequest(this.exchange, { resource, storage: this.storage }, this.subresource, this.world)
+  }
+
+  /** Warns of what is unknown once, however often a change is tried. */
+  readonly warnOnce = (text: string): void => {
+    if (!this.#said.has(text)) this.world.warn(this.exchange, text)
+    this.#said.add(text)
   }
 
   get request(): IncomingMessage {

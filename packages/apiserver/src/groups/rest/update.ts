@@ -1,7 +1,8 @@
 import { auditRequestObject } from '../../audit/request-audit.ts'
 import { conflict } from '../../status-errors.ts'
+import { hasAdmission, mutateBy, validateBy } from '../admission/admit.ts'
 import { type ApiObject, isSameJson } from '../api-object.ts'
-import { type Decoded, decodeBody } from './decode.ts'
+import { type Decoded, decodeAgain, decodeBody } from './decode.ts'
 import { writeOptions } from './options.ts'
 import { negotiateOutput, objectAs, send } from './output.ts'
 import { prepareUpdate, takeName, takeNamespace } from './prepare.ts'
@@ -40,7 +41,7 @@ const TRIES_MAX = 100
 export async function changeStored(rest: RestRequest, make: (old: ApiObject) => Decoded, isDryRun: boolean): Promise<ApiObject> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const old = await storedObject(rest)
-    const updated = prepareUpdate(rest, make(old), old)
+    const updated = await admittedUpdate(rest, make(old), old, isDryRun)
     if (isSameJson(updated, old)) return old
     if (isDryRun) return updated
     const expected = old.metadata.resourceVersion as string
@@ -49,4 +50,17 @@ export async function changeStored(rest: RestRequest, make: (old: ApiObject) => 
     if (stored !== undefined) return stored
   }
   throw conflict(rest.qualified, rest.key.name)
+}
+
+/**
+ * What is made of an object is changed by plugins, checked, and shown to those that validate.
+ * @see kubernetes/apiserver pkg/endpoints/handlers/update.go, pkg/registry/rest/update.go
+ */
+async function admittedUpdate(rest: RestRequest, decoded: Decoded, oldObject: ApiObject, isDryRun: boolean): Promise<ApiObject> {
+  if (!hasAdmission(rest)) return prepareUpdate(rest, decoded, oldObject)
+  const copy = structuredClone(decoded.object) as ApiObject
+  const isMutated = await mutateBy(rest, { operation: 'UPDATE', object: copy, oldObject, isDryRun })
+  const object = prepareUpdate(rest, isMutated ? decodeAgain(rest.resource, copy) : decoded, oldObject)
+  await validateBy(rest, { operation: 'UPDATE', object, oldObject, isDryRun })
+  return object
 }

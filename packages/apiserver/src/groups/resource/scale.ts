@@ -1,0 +1,110 @@
+import { type ApiObject, type Fields, isFields, setField } from '../api-object.ts'
+import { fieldErrors } from '../field-errors.ts'
+import { defineResource, type Resource } from './define-resource.ts'
+import type { JsonSchema } from './schema.ts'
+
+const count = (description: string): JsonSchema => ({ type: 'integer', format: 'int32', description })
+
+/**
+ * How many of something there are to be, and are: the same for every kind that can be scaled.
+ * @see kubernetes/api autoscaling/v1/types.go Scale
+ */
+const scaleOfScope = (scope: 'Namespaced' | 'Cluster'): Resource =>
+  defineResource({
+    group: 'autoscaling',
+    kind: 'Scale',
+    plural: 'scales',
+    scope,
+    versions: {
+      v1: {
+        schema: {
+          type: 'object',
+          description: 'How many of something there are to be, and are.',
+          properties: {
+            spec: {
+              type: 'object',
+              description: 'What is asked for.',
+              properties: { replicas: count('How many there are to be.') },
+              default: {},
+            },
+            status: {
+              type: 'object',
+              description: 'What is there.',
+              properties: { replicas: count('How many there are.'), selector: { type: 'string', description: 'Which ones.' } },
+            },
+          },
+        },
+      },
+    },
+    strategy: {
+      validate: ({ spec }) => {
+        const replicas = wanted(spec)
+        return replicas >= 0 ? [] : [fieldErrors.invalid('spec.replicas', replicas, 'must be greater than or equal to 0')]
+      },
+    },
+  })
+
+const NAMESPACED = scaleOfScope('Namespaced')
+const OF_CLUSTER = scaleOfScope('Cluster')
+
+/** The kind that a scale of a resource is. */
+export const scaleKind = ({ isNamespaced }: Resource): Resource => (isNamespaced ? NAMESPACED : OF_CLUSTER)
+
+const wanted = (spec: unknown): number => (isFields(spec) && typeof spec['replicas'] === 'number' ? spec['replicas'] : 0)
+
+/** Where an object has what its scale says. */
+export interface ScalePaths {
+  /** `.spec.replicas` */
+  readonly specReplicasPath: string
+  /** `.status.replicas` */
+  readonly statusReplicasPath: string
+  /** `.status.selector`: a text that selects what is counted. */
+  readonly labelSelectorPath?: string
+}
+
+const namesOf = (path: string): readonly string[] => path.slice(1).split('.')
+
+function valueAt(object: ApiObject, path: string): unknown {
+  let value: unknown = object
+  for (const name of namesOf(path)) value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  return value
+}
+
+/**
+ * The scale of an object; undefined: it does not say how many there are to be.
+ * @see kubernetes/apiextensions-apiserver pkg/registry/customresource/etcd.go
+ * scaleFromCustomResource
+ */
+export function scaleOf(object: ApiObject, { specReplicasPath, statusReplicasPath, labelSelectorPath }: ScalePaths): ApiObject | undefined {
+  const replicas = valueAt(object, specReplicasPath)
+  if (typeof replicas !== 'number') return undefined
+  const current = valueAt(object, statusReplicasPath)
+  const selector = labelSelectorPath === undefined ? undefined : valueAt(object, labelSelectorPath)
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+  const given = { namespace, uid, resourceVersion, creationTimestamp }
+  const metadata = { name, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) }
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata,
+    spec: { replicas },
+    status: {
+      replicas: typeof current === 'number' ? current : 0,
+      ...(typeof selector === 'string' && selector !== '' && { selector }),
+    },
+  }
+}
+
+/** The object with as many as its scale asks for. */
+export function scaledTo(object: ApiObject, { spec }: ApiObject, { specReplicasPath }: ScalePaths): ApiObject {
+  const scaled = structuredClone(object) as Fields
+  const names = namesOf(specReplicasPath)
+  let inside = scaled
+  for (const name of names.slice(0, -1)) {
+    const next = isFields(inside[name]) && Object.hasOwn(inside, name) ? inside[name] : {}
+    setField(inside, name, next)
+    inside = next
+  }
+  setField(inside, names.at(-1) as string, wanted(spec))
+  return scaled as unknown as ApiObject
+}
