@@ -1,6 +1,6 @@
 import { Console } from 'node:console'
 import { formatDuration } from '../base/duration.ts'
-import type { ErrorRecord, LifecycleEvent, PhaseOutcome, StopReason, Straggler } from '../base/events.ts'
+import type { ErrorRecord, HookKind, LifecycleEvent, PhaseOutcome, StopReason, Straggler } from '../base/events.ts'
 import { RESERVES_DEFAULT_MS, type StopProfile } from '../base/stop-profile.ts'
 import type { LogWords } from '../base/wording.ts'
 import { type LogDestination, stdoutDestination } from './log-destination.ts'
@@ -53,10 +53,16 @@ export interface LogContext {
  */
 export function logEvents(logger: Logger, context: LogContext): (event: LifecycleEvent) => void {
   let reason: object | undefined
+  /** Those that fail because of their hooks would say again what each of these has said. */
+  const said = new Set<string>()
   return (event) => {
+    if (event.type === 'hook.ended' && event.outcome === 'failed') said.add(PHASE_OF[event.kind] ?? event.name)
     if (event.type === 'signal' && event.name === 'StopRequested') reason = event.reason && withoutStack(event.reason)
     if (event.type === 'error' && event.times === 0) return
-    const { level, fields, message } = lineOf(event, { ...context, reason })
+    const isSaid = event.type === 'phase.ended' && event.outcome === 'failed' && said.has(event.phase)
+    const { level, fields, message } = isSaid
+      ? debug('phase ended', { phase: event.phase, outcome: event.outcome })
+      : lineOf(event, { ...context, reason })
     // Of a start that has failed nothing is drained: what has failed is what there is to know.
     const isOfNothing = level === 'info' && (event.type === 'signal' || event.type === 'drained') && isFailedStart(reason)
     writeLine(logger, isOfNothing ? 'debug' : level, fields, message)
@@ -119,6 +125,14 @@ const error = (message: string, fields: object = {}): LogRecord => ({ level: 'er
 /** A failure is an error, a cut a warning, everything else is for debugging. */
 const byOutcome = (outcome: PhaseOutcome, message: string, fields: object): LogRecord =>
   (outcome === 'failed' ? error : outcome === 'cut' ? warn : debug)(message, fields)
+
+/** The phase of which hooks of a kind are the work; a phase of the user's is its own. */
+const PHASE_OF: Readonly<Record<HookKind, string | undefined>> = {
+  'post-start': 'post-start-hooks',
+  'pre-shutdown': 'pre-shutdown-hooks',
+  destroy: 'destroy',
+  phase: undefined,
+}
 
 const HOOK = { 'post-start': 'PostStartHook', 'pre-shutdown': 'PreShutdownHook', destroy: 'Destroy', phase: 'Phase' } as const
 

@@ -145,6 +145,30 @@ describe('the log', () => {
     expect(lines[2]?.fields).toMatchObject({ reason: { kind: 'crash', error: { name: 'Error', message: 'boom' } } })
   })
 
+  test.each([
+    ['pre-shutdown', 'pre-shutdown-hooks'],
+    ['post-start', 'post-start-hooks'],
+    ['destroy', 'destroy'],
+  ] as const)('says what has failed once: a %s hook, and not its phase again', (kind, phase) => {
+    const error = { name: 'Error', message: 'pool is gone' }
+    const hook = (name: string, outcome: 'ok' | 'failed'): LifecycleEvent => ({
+      at: 0,
+      type: 'hook.ended',
+      kind,
+      name,
+      outcome,
+      durationMs: 1,
+      ...(outcome === 'failed' && { error }),
+    })
+    const ended = (name: string): LifecycleEvent => ({ at: 0, type: 'phase.ended', phase: name, outcome: 'failed', error })
+    const failed = [hook('one', 'failed'), hook('other', 'ok'), ended(phase)]
+    expect(messagesOf(failed)).toEqual([expect.stringContaining('"one" failed: pool is gone')])
+    expect(linesOf(failed).at(-1)).toEqual({ level: 'debug', fields: { phase, outcome: 'failed' }, message: 'phase ended' })
+    // Of a phase whose hooks have not failed, and of another one.
+    expect(messagesOf([hook('one', 'ok'), ended(phase)])).toEqual([`${phase} failed: pool is gone`])
+    expect(messagesOf([hook('one', 'failed'), ended('flush')]).at(-1)).toBe('flush failed: pool is gone')
+  })
+
   test('of a failed start has what has failed, and no line for each step of a stop of nothing', () => {
     const error = { name: 'QuiesceError', message: 'in use', code: 'ERR_LISTEN' }
     const reason = { kind: 'start-failed', phase: 'bind', error } as const
@@ -163,7 +187,6 @@ describe('the log', () => {
     const lines = linesOf(badLife.slice(9))
     expect(lines.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual([
       'PreShutdownHook "leave" failed: no registry',
-      'pre-shutdown-hooks failed: […]',
       'audit-shutdown failed: audit is down',
       'Stopped listening on http://127.0.0.1:8080 due to error: gone',
       'no log',
