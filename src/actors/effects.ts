@@ -214,7 +214,7 @@ function makeEffects() {
     lastCall: lastCallMachine.provide({
       actors: {
         holdConnections: fromPromise<void, { readonly lastCallMs: number }>(async ({ input, system }) => {
-          if (input.lastCallMs > 0) await worldOf(system).traffic.lastCallHeeded()
+          if (input.lastCallMs > 0) await worldOf(system).traffic.lastCall.heeded()
         }),
         closeIdleConnections: effect(closeIdleConnections),
       },
@@ -262,7 +262,7 @@ function makeEffects() {
   }
 }
 
-const CLOSED_BY_HOOK = 'a hook, or a phase, has called close() of the server, which is closed after it: close frameworks in addDestroy()'
+const CLOSED_BY_HOOK = 'a hook or phase waits for close() of the server, which closes only after it: close frameworks in addDestroy()'
 
 /**
  * All listeners or none: the first that fails ends start-up, and the stop that follows closes those
@@ -345,28 +345,28 @@ export class Drains {
   }
 
   async requests(): Promise<void> {
-    await this.#traffic.drainRequests()
+    await this.#traffic.drains.requests()
     this.#endRequests([])
   }
 
   cutRequests(): void {
-    this.#endRequests(this.#traffic.cutRequests())
+    this.#endRequests(this.#traffic.drains.cutRequests())
   }
 
   breakOffRequests(): void {
-    this.#endRequests(this.#traffic.breakOffRequests())
+    this.#endRequests(this.#traffic.drains.breakOffRequests())
   }
 
   async watches(graceMs: number): Promise<{ readonly after: number }> {
     this.#graceMs = graceMs
     this.#watchesBefore = this.#traffic.counts().watches
-    const { before, after } = await this.#traffic.drainWatches(graceMs)
+    const { before, after } = await this.#traffic.drains.watches(graceMs)
     if (after === 0 || graceMs === 0) this.#end({ type: 'drained', what: 'watches', before, after, graceMs, cut: [] })
     return { after }
   }
 
   terminateWatches(): { readonly lost: number } {
-    const { watches: cut, requests, lost } = this.#traffic.terminateWatches()
+    const { watches: cut, requests, lost } = this.#traffic.drains.terminateWatches()
     this.#lost = requests
     // Last requests may have come since.
     const before = Math.max(this.#watchesBefore, cut.length)
@@ -376,13 +376,13 @@ export class Drains {
 
   /** Names what is left of both, whether or not they have begun: nothing is waited for any more. */
   force(): void {
-    const requests = this.#traffic.requestStragglers()
-    this.#left(requests, this.#traffic.terminateWatches().watches)
+    const requests = this.#traffic.drains.requestStragglers()
+    this.#left(requests, this.#traffic.drains.terminateWatches().watches)
   }
 
   /** Names what is left and ends nothing: the process is about to do that. */
   name(): void {
-    this.#left(this.#traffic.requestStragglers(), this.#traffic.watchStragglers())
+    this.#left(this.#traffic.drains.requestStragglers(), this.#traffic.drains.watchStragglers())
   }
 
   #left(requests: readonly Straggler[], watches: readonly Straggler[]): void {
@@ -393,7 +393,7 @@ export class Drains {
 
   #endRequests(cutNow: readonly Straggler[]): void {
     const cut = [...this.#lost, ...cutNow]
-    this.#end({ type: 'drained', what: 'requests', before: Math.max(this.#traffic.toDrain, cut.length), after: cut.length, cut })
+    this.#end({ type: 'drained', what: 'requests', before: Math.max(this.#traffic.drains.toDrain, cut.length), after: cut.length, cut })
   }
 
   #end(drained: Drained): void {
@@ -414,7 +414,7 @@ export class Drains {
 const STREAMS_NAMED_MAX = 10
 
 const OLDER =
-  'connections from before attachLifecycle() are open: what is asked on them was not counted, and is waited for like other connections'
+  'connections were open before attachLifecycle(): their requests cannot be counted, so the stop waits for the connections to close. Attach before the server listens'
 
 /** On a cut it records nothing: `destroyConnections` does. */
 async function lingerConnections(world: World, signal: AbortSignal): Promise<void> {
@@ -437,13 +437,13 @@ const UNFINISHED = 'connections were closed before their TLS handshake had ended
 const UNFINISHED_NAMED_MAX = 10
 
 function recordConnections({ traffic, record }: World): void {
-  const unfinished = traffic.unfinishedConnections()
+  const unfinished = traffic.snapshot.unfinishedConnections()
   if (unfinished.length > 0) {
     const details = { count: unfinished.length, clients: unfinished.slice(0, UNFINISHED_NAMED_MAX).map(({ name }) => name) }
     record({ type: 'warning', message: UNFINISHED, details })
   }
   const { lastRequestMs } = traffic
-  record({ type: 'connections', ...traffic.connectionFates(), ...(lastRequestMs !== undefined && { lastRequestMs }) })
+  record({ type: 'connections', ...traffic.snapshot.connectionFates(), ...(lastRequestMs !== undefined && { lastRequestMs }) })
 }
 
 /** Cut, it finds the listeners closed already. */
@@ -453,7 +453,7 @@ async function acceptThenClose(world: World, { lastCallMs }: ListenerClose, sign
   if (lastCallMs === 0) return close()
   const seal = AcceptSeal.of(listeners.map(({ server }) => server))
   try {
-    await world.traffic.acceptQueued(close, signal, seal)
+    await world.traffic.lastCall.acceptQueued(close, signal, seal)
   } finally {
     seal?.[Symbol.dispose]()
   }
@@ -472,9 +472,9 @@ function closed({ record, traffic }: World, urls: readonly string[]): void {
 }
 
 async function closeIdleConnections({ traffic, record }: World): Promise<void> {
-  await traffic.closeIdleConnections()
-  const { lastCall } = traffic
-  if (lastCall) record({ type: 'last-call', ...lastCall })
+  await traffic.lastCall.closeIdleConnections()
+  const { came } = traffic.lastCall
+  if (came) record({ type: 'last-call', ...came })
 }
 
 function nameHandlers({ traffic, record }: World): HandlersLeft {

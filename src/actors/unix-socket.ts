@@ -11,7 +11,7 @@ import { isMainThread } from 'node:worker_threads'
 export async function removeStale(path: string): Promise<string | undefined> {
   const found = inodeOf(path)
   if (found === undefined) return undefined
-  if (!found.isSocket) return 'what is there is no socket'
+  if (!found.isSocket) return 'a file that is no socket is there'
   if (await isAccepting(path)) return 'another process accepts connections there'
   // Another process may have come first, and have put its own there meanwhile, perhaps under the
   // same number.

@@ -10,7 +10,8 @@ import { ownFields } from './own-fields.ts'
  * @throws QuiesceError ERR_OPTION_INVALID
  */
 export function checkFields<T extends object>(of: string, options: T, known: readonly string[]): T {
-  if (typeof options !== 'object' || options === null) throw optionError(`options of ${of}`, options, `an object of ${known.join(', ')}`)
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw optionError(`options of ${of}`, options, `an object of ${known.join(', ')}`)
   const field = Object.keys(options).find((name) => !known.includes(name))
   if (field === undefined) return ownFields(options)
   const allowed = `one of ${known.join(', ')}`

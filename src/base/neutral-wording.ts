@@ -1,3 +1,4 @@
+import { checkArguments } from './arguments.ts'
 import { type RefusalKind, type RefusalWords, statusOf, type Wording } from './wording.ts'
 
 /** The start of each metric's name. */
@@ -38,52 +39,55 @@ const sentence = (name: string): string => (name === NAME_DEFAULT ? 'The server'
  * @example
  * createServer(app, { wording: neutralWording('orders', 'orders_') })
  */
-export const neutralWording = (name: string = NAME_DEFAULT, prefix: string = METRIC_PREFIX_DEFAULT): Wording => ({
-  refusals: {
-    'retry-after': neutralRefusal('retry-after', name),
-    'not-accepting': neutralRefusal('not-accepting', name),
-    watch: neutralRefusal('watch', name),
-  },
-  log: {
-    shutdownTimeout: 'requests are answered with 429 while the server drains; connections have this long after it',
-    waiting: 'ready, until a stop is requested',
-    stopRequested: 'stop requested',
-    shutdownEvent: 'shutdown step',
-    preShutdownHooksCompleted: 'pre-shutdown hooks are over',
-    auditCompleted: 'audit events are delivered',
-    requestsDrained: 'requests are over',
-    watchesDrained: 'watches are over',
-    watchesNotAwaited: 'watches were told to end, and are not waited for',
-    muxComplete: 'all endpoints are registered',
-    muxIncomplete: 'stop requested before all endpoints were registered',
-    exiting: `${name} is exiting`,
-  },
-  metrics: {
-    requests: {
-      name: `${prefix}health_requests_total`,
-      help: 'Answered requests for health endpoints, by path and status.',
-      pathLabel: 'path',
-      labels: {},
+export function neutralWording(name: string = NAME_DEFAULT, prefix: string = METRIC_PREFIX_DEFAULT): Wording {
+  checkArguments('neutralWording(name?, prefix?)', [name, 'a text'], [prefix, 'a text'])
+  return {
+    refusals: {
+      'retry-after': neutralRefusal('retry-after', name),
+      'not-accepting': neutralRefusal('not-accepting', name),
+      watch: neutralRefusal('watch', name),
     },
-    check: { name: `${prefix}health_check`, help: 'Last result of a health check: 1 passed, 0 failed.' },
-    checks: { name: `${prefix}health_checks_total`, help: 'Results of health checks.' },
-    certificateNotAfter: {
-      name: `${prefix}certificate_not_after_timestamp_seconds`,
-      help: 'When a served certificate expires, in seconds since the epoch.',
+    log: {
+      shutdownTimeout: 'requests are answered with 429 while the server drains; connections have this long after it',
+      waiting: 'ready, until a stop is requested',
+      stopRequested: 'stop requested',
+      shutdownEvent: 'shutdown step',
+      preShutdownHooksCompleted: 'pre-shutdown hooks are over',
+      auditCompleted: 'audit events are delivered',
+      requestsDrained: 'requests are over',
+      watchesDrained: 'watches are over',
+      watchesNotAwaited: 'watches were told to end, and are not waited for',
+      muxComplete: 'all endpoints are registered',
+      muxIncomplete: 'stop requested before all endpoints were registered',
+      exiting: `${name} is exiting`,
     },
-    certificateExpiry: { name: `${prefix}certificate_expiry_seconds`, help: 'Seconds until a served certificate expires.' },
-    certificateLoads: { name: `${prefix}certificate_loads_total`, help: 'Certificates that were read, by result.' },
-    handshakeErrors: { name: `${prefix}tls_handshake_errors_total`, help: 'TLS handshakes that have failed.' },
-    sourceFailures: {
-      name: `${prefix}metric_source_failures_total`,
-      help: 'Sources of metrics that were left out of a scrape, by reason.',
+    metrics: {
+      requests: {
+        name: `${prefix}health_requests_total`,
+        help: 'Answered requests for health endpoints, by path and status.',
+        pathLabel: 'path',
+        labels: {},
+      },
+      check: { name: `${prefix}health_check`, help: 'Last result of a health check: 1 passed, 0 failed.' },
+      checks: { name: `${prefix}health_checks_total`, help: 'Results of health checks.' },
+      certificateNotAfter: {
+        name: `${prefix}certificate_not_after_timestamp_seconds`,
+        help: 'When a served certificate expires, in seconds since the epoch.',
+      },
+      certificateExpiry: { name: `${prefix}certificate_expiry_seconds`, help: 'Seconds until a served certificate expires.' },
+      certificateLoads: { name: `${prefix}certificate_loads_total`, help: 'Certificates that were read, by result.' },
+      handshakeErrors: { name: `${prefix}tls_handshake_errors_total`, help: 'TLS handshakes that have failed.' },
+      sourceFailures: {
+        name: `${prefix}metric_source_failures_total`,
+        help: 'Sources of metrics that were left out of a scrape, by reason.',
+      },
+      connections: { name: `${prefix}connections`, help: 'Open connections, by protocol and version of TLS.' },
+      told: { name: `${prefix}connections_told`, help: 'Open connections whose client was told to leave.' },
+      inFlight: { name: `${prefix}in_flight`, help: 'What a drain waits for, by kind.' },
+      rejections: { name: `${prefix}requests_rejected_total`, help: 'Requests refused because the server ends, by kind of refusal.' },
+      signals: { name: `${prefix}lifecycle_signal_timestamp_seconds`, help: 'When a lifecycle signal fired, in seconds since the epoch.' },
+      phases: { name: `${prefix}lifecycle_phase_duration_seconds`, help: 'How long a phase of the life took, or runs by now, in seconds.' },
+      budgetLeft: { name: `${prefix}stop_budget_left_seconds`, help: 'Seconds until the deadline of the stop under way.' },
     },
-    connections: { name: `${prefix}connections`, help: 'Open connections, by protocol and version of TLS.' },
-    told: { name: `${prefix}connections_told`, help: 'Open connections whose client was told to leave.' },
-    inFlight: { name: `${prefix}in_flight`, help: 'What a drain waits for, by kind.' },
-    rejections: { name: `${prefix}requests_rejected_total`, help: 'Requests refused because the server ends, by kind of refusal.' },
-    signals: { name: `${prefix}lifecycle_signal_timestamp_seconds`, help: 'When a lifecycle signal fired, in seconds since the epoch.' },
-    phases: { name: `${prefix}lifecycle_phase_duration_seconds`, help: 'How long a phase of the life took, or runs by now, in seconds.' },
-    budgetLeft: { name: `${prefix}stop_budget_left_seconds`, help: 'Seconds until the deadline of the stop under way.' },
-  },
-})
+  }
+}

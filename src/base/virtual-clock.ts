@@ -1,3 +1,4 @@
+import { checkArguments } from './arguments.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { DURATION_MS_MAX, type Duration, parseDuration } from './duration.ts'
 import { QuiesceError } from './errors.ts'
@@ -84,7 +85,9 @@ export class VirtualClock implements Clock {
   #moves: Promise<unknown> = Promise.resolve()
   readonly #waiters = new Set<{ readonly count: number; readonly wake: () => void }>()
 
-  constructor({ now = 0, wall = WALL_AT_START, timersMax = 200_000, waitMsMax = 5_000, isQuiet = () => true }: VirtualClockOptions = {}) {
+  constructor(options: VirtualClockOptions = {}) {
+    checkArguments('new VirtualClock(options?)', [options, 'an object'])
+    const { now = 0, wall = WALL_AT_START, timersMax = 200_000, waitMsMax = 5_000, isQuiet = () => true } = options
     this.#now = now
     this.#wallOffset = wall - now
     this.#timersMax = timersMax

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { check, type Exploration, ModelError, type Property, printTrace, sequenceDiagram, type Trace } from '#model'
+import { type Exploration, ModelError, type Property, printTrace, sequenceDiagram, type Trace } from '#model'
 import { systemClock } from '../base/clock.ts'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { optionError, QuiesceError, toError } from '../base/errors.ts'
@@ -14,7 +14,7 @@ import type { LifePlan } from '../machines/lifecycle.ts'
 import type { Mode } from '../machines/wiring.ts'
 import { journalOf } from '../model/life/journal.ts'
 import { inWordsOfLife } from '../model/life/life-trace.ts'
-import { exploreLifecycle, invariantsOf, planOf } from '../model/life/lifecycle-model.ts'
+import { exploreLifecycle, invariantsOf, planOf, verdictsOf } from '../model/life/lifecycle-model.ts'
 import { timedProperties } from '../model/life/lifecycle-timed.ts'
 import type { TlsOptions } from '../options/rows/tls.ts'
 import type { Finding } from '../tls/examine.ts'
@@ -50,16 +50,18 @@ export async function checkCommand(host: CliHost, args: readonly string[]): Prom
     const onProgress = (found: number, taken: number): void => progress.tell(plan.mode, found, taken)
     const exploration = about(options, () => exploreLifecycle(plan, { statesMax, outside, onProgress }))
     const chosen = choose([...invariantsOf(plan), ...(options.timed ? timedProperties() : []), ...properties], property)
-    const verdicts = check(exploration, chosen)
+    const verdicts = verdictsOf(exploration, chosen, outside)
     progress.clear()
     const result = checkedMode(plan.mode, exploration, verdicts, systemClock.now() - from)
     checked.push(result)
     if (!options.json) host.stdout.write(verdictsText(result, style))
-    const failed = verdicts.find(({ holds }) => !holds)
+    const failed = verdicts.find(({ trace }) => trace)
     if (failed?.trace) first ??= counterexampleOf(failed.id, failed.trace, exploration, plan)
   }
   if (first && file !== undefined) await writeJournal(file, first.journal())
-  const holds = !first && !certificates.some(({ verdict }) => verdict === 'fails')
+  const holds =
+    checked.every(({ properties: asked }) => asked.every((verdict) => verdict.holds)) &&
+    !certificates.some(({ verdict }) => verdict === 'fails')
   host.stdout.write(
     options.json ? documentOf({ holds, certificates, lives: checked }, first) : first ? counterexampleText(first, options.mermaid) : '',
   )

@@ -99,8 +99,9 @@ upstream's. Without a certificate it makes one that signs itself. APP, which may
     ],
     about: `\
 Explores every state that a life can reach, whatever its effects answer and in whatever order, and checks
-what has to hold in all of them. Nothing is started. With --config it is your life: export the server that
-createServer() or attachLifecycle() returned, and, if you like, a list named properties of your own.
+what has to hold in all of them. With --config it is your life: export the server that createServer() or
+attachLifecycle() returned, and, if you like, a list named properties of your own. The life is not started.
+The file is loaded, so what it opens by itself, such as a port by listen(), is open meanwhile.
 The certificates of a server that createServer() returned are looked at first, or those of the flags:
 whether they can be read, match, and are still valid.`,
     flags: flagsOf(CHECK_FLAGS),
@@ -119,9 +120,9 @@ whether they can be read, match, and are still valid.`,
     ],
     about: `\
 Prints how long requests, watches, hooks and connections have when a life is stopped, by a signal, by Ctrl-C
-or by a crash, and where each number comes from. Nothing is started. With --config it is your life: export
-the server that createServer() or attachLifecycle() returned. The platform is that of this process. Without
-it, the flags are those of quiesce serve that a plan depends on.`,
+or by a crash, and where each number comes from. With --config it is your life: export the server that
+createServer() or attachLifecycle() returned. The life is not started; the file is loaded, and what it opens
+by itself is open meanwhile. The platform is that of this process. Without --config, the flags are those of quiesce serve that a plan depends on.`,
     flags: flagsOf(PLAN_FLAGS),
     exitCodes: [
       [0, 'printed'],
@@ -137,8 +138,9 @@ it, the flags are those of quiesce serve that a plan depends on.`,
     ],
     about: `\
 Draws a life from its machines: the whole, who waits for whom, a walk from start to end, and every phase
-machine. Nothing is started. With --config it is your life: export the server that createServer() or
-attachLifecycle() returned. Flowcharts and machines are laid out by elkjs when it is installed.`,
+machine. With --config it is your life: export the server that createServer() or attachLifecycle() returned.
+The life is not started; the file is loaded, and what it opens by itself is open meanwhile. Flowcharts
+and machines are laid out by elkjs when it is installed.`,
     flags: flagsOf(DIAGRAM_OPTIONS),
     exitCodes: [
       [0, 'the pictures are written; their names are printed'],

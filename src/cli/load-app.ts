@@ -34,7 +34,9 @@ export async function loadApp<Found extends Loadable>(
   if (loaded === 'stopped' || earlyStop.aborted) return OK
   if (typeof loaded === 'number') return loaded
   if (loaded.listensItself)
-    stderr.write(`quiesce: ${app} listens by itself as well, and what comes there is not drained: export it without listen()\n`)
+    stderr.write(
+      `quiesce: ${app} also listens by itself, and requests that come there are not drained: export it without calling listen()\n`,
+    )
   return loaded.found
 }
 

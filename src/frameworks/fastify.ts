@@ -2,6 +2,7 @@ import type { Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { isBeforeClose } from '../actors/before-close.ts'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
+import { checkArguments, withFields } from '../base/arguments.ts'
 import { endpointsOf } from '../endpoints/of-life.ts'
 import { isThenable } from '../http/emit-gate.ts'
 import { exchangeOf } from '../http/traffic/exchange.ts'
@@ -36,6 +37,11 @@ declare module 'fastify' {
  */
 export const quiesce = Object.assign(
   async (app: FastifyInstance, options: LifecycleOptions): Promise<void> => {
+    checkArguments(
+      'quiesce(app, options)',
+      [app, withFields('a Fastify app: app.register(quiesce, options)', 'server', 'addHook')],
+      [options, 'an object'],
+    )
     const logger = options.logger ?? loggerOf(app)
     const life = attachLifecycle(app.server as Parameters<typeof attachLifecycle>[0], {
       health: true,

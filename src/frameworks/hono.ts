@@ -1,4 +1,5 @@
 import type { ExecutionContext, Hono, MiddlewareHandler } from 'hono'
+import { checkArguments, withFields } from '../base/arguments.ts'
 import { optionError } from '../base/errors.ts'
 import { checkFields } from '../base/fields.ts'
 import { createServer, type FetchHandler, refuseOptionsBesideFetch } from '../create-server.ts'
@@ -30,6 +31,7 @@ export interface HonoApp {
  * await life.run()
  */
 export function serve(app: HonoApp, options: ServerOptions = {}): Life {
+  checkArguments('serve(app, options?)', [app, withFields('an app with fetch', 'fetch')], [options, 'an object'])
   refuseOptionsBesideFetch('serve', app)
   const life = createServer({ fetch: (request, env, context) => app.fetch(request, env, context) }, options)
   endpointsOf('life', life).servedBy(app)

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { HttpAdapterHost } from '@nestjs/core'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
+import { checkArguments } from '../base/arguments.ts'
 import { osSignalOf } from '../base/events.ts'
 import { endpointsOf } from '../endpoints/of-life.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
@@ -55,6 +56,7 @@ export class Quiesce {
 export class QuiesceModule {
   /** @param options those of `attachLifecycle` */
   static forRoot(options: LifecycleOptions = {}) {
+    checkArguments('QuiesceModule.forRoot(options?)', [options, 'an object'])
     const useFactory = ({ httpAdapter }: HttpAdapterHost): Quiesce =>
       new Quiesce(() => {
         const life = attachLifecycle(httpAdapter.getHttpServer() as Server, { health: true, ...options })

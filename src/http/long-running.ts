@@ -1,3 +1,4 @@
+import { checkArguments } from '../base/arguments.ts'
 import { show, toError } from '../base/errors.ts'
 import { type RequestInfo, type RequestLike, requestInfo } from './request-info.ts'
 
@@ -40,7 +41,10 @@ const watches = longRunningRule({ verbs: ['watch'], subresources: [] })
  * @example
  * createServer(app, { longRunning: kubernetesLongRunning })
  */
-export function kubernetesLongRunning({ method = 'GET', url = '/' }: Pick<RequestLike, 'method' | 'url'>): true | undefined {
+export function kubernetesLongRunning(request: Pick<RequestLike, 'method' | 'url'>): true | undefined {
+  if (typeof request !== 'object' || request === null || Array.isArray(request))
+    checkArguments('kubernetesLongRunning(request)', [request, 'an object'])
+  const { method = 'GET', url = '/' } = request
   if (!url.startsWith('/api') && !url.startsWith(PROFILES) && url.startsWith('/')) return undefined
   // A watch has the word in its URL, as parameter or as segment; spares the many applications with
   // an /api/ of their own.

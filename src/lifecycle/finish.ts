@@ -93,7 +93,7 @@ export class Finish {
     if (!ProcessEnd.of(host.process).isLast || moreSevere(root.exitCode, 4) !== 4) return
     const left = await unseenWork.over(status.leftUntil('flush'), signal)
     if (!left) return
-    record({ type: 'handlers', running: [{ name: `work that no request stands for (${left.what})`, ageMs: left.afterMs }] })
+    record({ type: 'handlers', running: [{ name: `work outside of requests (${left.what})`, ageMs: left.afterMs }] })
     record({ type: 'warning', message: workLeftWarning(left) })
     root.send({ type: 'work.left', exitCode: left.exitCode })
   }
@@ -115,7 +115,7 @@ export class Finish {
       drains.name()
       record({ type: 'ended', exitCode: own })
       lastWords.write(own)
-      const cut = traffic.requestStragglers().length + traffic.watchStragglers().length
+      const cut = traffic.drains.requestStragglers().length + traffic.drains.watchStragglers().length
       const reason = status.view.stop?.reason
       const by = reason?.kind === 'crash' ? `; a listener of ${reason.origin} may have called process.exit(): leave the end to run()` : ''
       if (cut > 0) lastWords.say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off${by}`)
@@ -139,6 +139,6 @@ export class Finish {
 }
 
 const workLeftWarning = ({ what, exitCode, afterMs }: WorkLeft): string =>
-  `work that no request stands for went on when the destroy functions had run (${what}), and ` +
+  `work outside of requests went on after the destroy functions had run (${what}), and ` +
   `${exitCode === 4 ? `ended ${Math.round(afterMs)} ms later` : 'is cut by the end of the process'}: ` +
   'give its promise to waitUntil(request, promise) or hold(), and clear timers that are no longer needed'

@@ -129,7 +129,7 @@ export class LifeHealth {
     const isRead = options.health !== false && (!servesNothing || options.admin !== undefined)
     if (isRead || this.#isMounted || this.#ownChecks.size === 0) return []
     const remedy = servesNothing ? 'the option admin' : 'the option health'
-    return [`health checks are never asked, because no health endpoint is answered (${remedy}): ${[...this.#ownChecks].join(', ')}`]
+    return [`health checks never run, because no health endpoint is answered (${remedy}): ${[...this.#ownChecks].join(', ')}`]
   }
 
   /** A check of the user's, until it is taken back. */

@@ -36,7 +36,7 @@ export class LifeMetrics {
 
 /** Open connections, by protocol. */
 export function connectionMetric({ connections }: MetricWords, traffic: Traffic): MetricFamily {
-  const samples = traffic.connectionsByProtocol.map(({ protocol, tls, open }) => ({ labels: { protocol, tls }, value: open }))
+  const samples = traffic.snapshot.connectionsByProtocol.map(({ protocol, tls, open }) => ({ labels: { protocol, tls }, value: open }))
   return { ...connections, type: 'gauge', samples }
 }
 

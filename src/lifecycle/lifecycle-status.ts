@@ -40,7 +40,7 @@ export class LifecycleStatus {
 
   /** What is going on now. */
   gauges(): Gauges {
-    return gaugesOf(this.#context.traffic.blocking(NAMES_MAX), this.view, this.elapsed)
+    return gaugesOf(this.#context.traffic.snapshot.blocking(NAMES_MAX), this.view, this.elapsed)
   }
 
   /**

@@ -15,7 +15,7 @@ import type { ExchangeView } from '../http/chain.ts'
 import type { Health, HookCheckOptions, LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions } from '../http/health/health-check.ts'
 import type { HoldContext } from '../http/traffic/holds.ts'
-import type { Counts } from '../http/traffic/traffic.ts'
+import type { Counts } from '../http/traffic/traffic-snapshot.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { LifePlan } from '../machines/lifecycle.ts'
 import type { SignalName } from '../machines/signals.ts'
@@ -165,7 +165,7 @@ export class Lifecycle implements ServedLife {
   hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>
   hold<T>(name: string, work?: (context: HoldContext) => T | PromiseLike<T>): Disposable | Promise<T> {
     const { traffic } = this.#parts
-    return work === undefined ? traffic.hold(name) : traffic.hold(name, work)
+    return work === undefined ? traffic.holds.take(name) : traffic.holds.run(name, work)
   }
 
   /**
@@ -173,7 +173,7 @@ export class Lifecycle implements ServedLife {
    * for.
    */
   join(name: string, work: PromiseLike<unknown>): void {
-    this.#parts.traffic.join(name, work)
+    this.#parts.traffic.holds.join(name, work)
   }
 
   every(name: string, period: Duration, work: (context: HoldContext) => unknown, options: RecurringOptions = {}): Disposable {
@@ -183,7 +183,7 @@ export class Lifecycle implements ServedLife {
     if (draining.aborted) throw new QuiesceError('ERR_TOO_LATE', `every(${show(name)}): the server is draining`, { name })
     return recur(name, periodMs, checked, {
       clock: this.host.clock,
-      hold: (held, run) => traffic.recur(held, run),
+      hold: (held, run) => traffic.holds.recur(held, run),
       serving: signals.signal('Serving'),
       over: until === 'draining' ? draining : signals.signal('RequestsDrained'),
       failed: (thrown) => this.record({ type: 'error', where: `every ${show(name)}`, error: errorRecord(thrown) }),
@@ -198,7 +198,7 @@ export class Lifecycle implements ServedLife {
 
   /** Whether they are waited for or not; those of the admin listener apart. */
   requestsUnderWay(): readonly ExchangeView[] {
-    return this.#parts.traffic.underWay()
+    return this.#parts.traffic.snapshot.underWay()
   }
 
   /** Puts a server of the user's behind this life's gate. */

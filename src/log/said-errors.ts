@@ -6,8 +6,8 @@ const PLACES_MAX = 100
 /** Messages may be of any length. */
 const LENGTH_MAX = 8_192
 
-const FIRST = 'What fails again in the same place is not repeated here: the option logger gets every error.'
-const LAST = `Errors were said from ${PLACES_MAX} places; those from further ones are not said any more: the option logger gets every error.`
+const FIRST = 'Further errors from the same place are not printed here: the option logger gets every error.'
+const LAST = `Errors from ${PLACES_MAX} places were printed here. Errors from other places are not printed: the option logger gets every error.`
 
 /**
  * Errors of a life that has no logger, on standard error: each place of the program that fails is

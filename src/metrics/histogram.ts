@@ -1,3 +1,4 @@
+import { checkArguments } from '../base/arguments.ts'
 import { optionError } from '../base/errors.ts'
 import type { MetricSample } from './family.ts'
 import { Metric, type MetricOptions } from './metric.ts'
@@ -63,5 +64,7 @@ export class Histogram extends Metric<Distribution> {
 }
 
 /** `count` bounds, each `factor` times the one before. */
-export const exponentialBounds = (start: number, factor: number, count: number): readonly number[] =>
-  Array.from({ length: count }, (_, at) => Number((start * factor ** at).toPrecision(12)))
+export function exponentialBounds(start: number, factor: number, count: number): readonly number[] {
+  checkArguments('exponentialBounds(start, factor, count)', [start, 'a number'], [factor, 'a number'], [count, 'a number'])
+  return Array.from({ length: count }, (_, at) => Number((start * factor ** at).toPrecision(12)))
+}

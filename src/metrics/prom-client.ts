@@ -1,3 +1,4 @@
+import { checkArguments, withFields } from '../base/arguments.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
 import { FAMILY_TYPES, type MetricFamily, type MetricSource, type OwnMetrics } from './family.ts'
 
@@ -64,6 +65,11 @@ const textOf = (label: string | number | undefined): string => (label === Number
  */
 export function registerInto(registry: PromRegistry, metrics: OwnMetrics): Disposable {
   checkRegistry(registry)
+  checkArguments(
+    'registerInto(registry, metrics)',
+    [registry, 'an object'],
+    [metrics, withFields('the metrics of a life, or a MetricRegistry', 'collect')],
+  )
   const taken = new Set(registry.getMetricsAsArray().map(({ name }) => name))
   const families = metrics.collect()
   const twice = families.find(({ name }) => taken.has(name))

@@ -1,3 +1,4 @@
+import { checkArguments, withFields } from '../base/arguments.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { show } from '../base/errors.ts'
 import { Registry } from '../base/registry.ts'
@@ -31,6 +32,7 @@ export class MetricRegistry implements MetricSource {
 
   /** @param clock says since when something is counted; default: that of the system */
   constructor(clock: Pick<Clock, 'wall'> = systemClock) {
+    checkArguments('new MetricRegistry(clock?)', [clock, withFields('a clock with wall()', 'wall')])
     this.#wallSeconds = () => clock.wall() / 1_000
   }
 
@@ -40,16 +42,19 @@ export class MetricRegistry implements MetricSource {
    * ERR_OPTION_INVALID
    */
   counter(options: MetricOptions): Counter {
+    checkArguments('counter(options)', [options, 'an object'])
     return this.#add(new Counter(options, this.#wallSeconds))
   }
 
   /** How much of something there is. Throws as {@link counter}. */
   gauge(options: MetricOptions): Gauge {
+    checkArguments('gauge(options)', [options, 'an object'])
     return this.#add(new Gauge(options))
   }
 
   /** How values are distributed. Throws as {@link counter}. */
   histogram(options: HistogramOptions): Histogram {
+    checkArguments('histogram(options)', [options, 'an object'])
     return this.#add(new Histogram(options, this.#wallSeconds))
   }
 

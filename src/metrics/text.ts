@@ -1,3 +1,4 @@
+import { checkArguments } from '../base/arguments.ts'
 import { type Labels, type MetricFamily, type MetricSample, openMetricsName } from './family.ts'
 
 export type MetricFormat = 'prometheus' | 'openmetrics'
@@ -18,6 +19,7 @@ export const CONTENT_TYPES: Readonly<Record<MetricFormat, string>> = {
  * @see https://prometheus.io/docs/specs/om/open_metrics_spec/
  */
 export function renderMetrics(families: readonly MetricFamily[], format: MetricFormat = 'prometheus'): string {
+  checkArguments('renderMetrics(families, format?)', [families, 'a list'], [format, 'a text'])
   return format === 'prometheus' ? families.map(prometheusFamily).join('') : `${families.map(openMetricsFamily).join('')}# EOF\n`
 }
 

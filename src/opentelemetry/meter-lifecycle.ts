@@ -1,4 +1,5 @@
 import { type Attributes, type Meter, metrics } from '@opentelemetry/api'
+import { checkArguments, LIFE_ALLOWED, withFields } from '../base/arguments.ts'
 import type { Protocol, Spoken } from '../base/spoken.ts'
 import type { Life } from '../lifecycle/life.ts'
 
@@ -20,10 +21,9 @@ export interface MeterOptions {
  * meterLifecycle(life)
  * await life.run()
  */
-export function meterLifecycle(
-  life: Pick<Life, 'counts' | 'events$'>,
-  { meter = metrics.getMeter('quiesce') }: MeterOptions = {},
-): Disposable {
+export function meterLifecycle(life: Pick<Life, 'counts' | 'events$'>, options: MeterOptions = {}): Disposable {
+  checkArguments('meterLifecycle(life, options?)', [life, withFields(LIFE_ALLOWED, 'events$', 'counts')], [options, 'an object'])
+  const { meter = metrics.getMeter('quiesce') } = options
   const connections = meter.createObservableUpDownCounter('quiesce.connections', {
     description: 'Open connections, by protocol and version of TLS',
     unit: '{connection}',

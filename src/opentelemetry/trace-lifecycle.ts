@@ -1,4 +1,5 @@
 import { type Attributes, type Context, context, diag, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
+import { checkArguments, LIFE_ALLOWED, withFields } from '../base/arguments.ts'
 import type { ErrorRecord, LifecycleEvent, StopReason } from '../base/events.ts'
 import { nameWithProtocol, type SpokenFates } from '../base/spoken.ts'
 import type { Life } from '../lifecycle/life.ts'
@@ -29,10 +30,9 @@ const NAMES_MAX = 20
  * traceLifecycle(life)
  * await life.run()
  */
-export function traceLifecycle(
-  life: Pick<Life, 'events$'>,
-  { tracer = trace.getTracer('quiesce'), parent = context.active() }: TraceOptions = {},
-): Disposable {
+export function traceLifecycle(life: Pick<Life, 'events$'>, options: TraceOptions = {}): Disposable {
+  checkArguments('traceLifecycle(life, options?)', [life, withFields(LIFE_ALLOWED, 'events$')], [options, 'an object'])
+  const { tracer = trace.getTracer('quiesce'), parent = context.active() } = options
   const spans = new LifeSpans(tracer, parent)
   const guarded = (step: () => void): void => {
     try {

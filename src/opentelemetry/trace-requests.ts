@@ -10,6 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
+import { checkArguments } from '../base/arguments.ts'
 import { toError } from '../base/errors.ts'
 import { KNOWN_METHODS } from './methods.ts'
 import type { RequestSpan, RequestTracing, TracedRequest } from './request-tracing.ts'
@@ -30,7 +31,9 @@ export interface TraceRequestsOptions {
  * @example
  * const config = { tracing: traceRequests() }
  */
-export function traceRequests({ tracer = trace.getTracer('quiesce') }: TraceRequestsOptions = {}): RequestTracing {
+export function traceRequests(options: TraceRequestsOptions = {}): RequestTracing {
+  checkArguments('traceRequests(options?)', [options, 'an object'])
+  const { tracer = trace.getTracer('quiesce') } = options
   let hasFailed = false
   const failed = (thrown: unknown): void => {
     hasFailed = true

@@ -45,6 +45,10 @@ export type StopPlans = Readonly<Record<keyof StopProfiles, StopPlan>>
  * proportion.
  */
 export const RESERVES_SHARE_MAX = 1 / 2
+/** No single hook and no grace may use up the deadline alone: defaults end at this part of it. */
+export const DEADLINE_SHARE_MAX = 1 / 3
+/** What a single hook may use of the hooks' time in the budget, when it states nothing itself. */
+export const HOOKS_SHARE_MAX = 4 / 5
 /**
  * Those that were asked for never take more than this part of the deadline, so that something is
  * left for requests.

@@ -7,7 +7,8 @@ import { isRecord } from './kit/kinds.ts'
 import { Problems, type ProblemWording } from './kit/problems.ts'
 import { chosenKill, idleWarnings, outsideWarnings } from './outside-limits.ts'
 import type { HealthPaths } from './rows/health.ts'
-import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS, type ResolvedListener, resolveListener, SERVER_OPTIONS } from './rows/lifecycle.ts'
+import { LIFECYCLE_OPTIONS, SERVER_OPTIONS } from './rows/lifecycle.ts'
+import { LISTEN_OPTIONS, type ResolvedListener, resolveListener } from './rows/listeners.ts'
 import { checkTimes, chooseTimes, chosenByRows, type DefaultDuration, plansOf, type Times, tooLong } from './times.ts'
 
 /**
@@ -25,7 +26,7 @@ export interface LifecycleOptions extends UserOptions<typeof LIFECYCLE_OPTIONS> 
 /** Options of a server that quiesce creates. */
 export interface ServerOptions extends LifecycleOptions, UserOptions<typeof LISTEN_OPTIONS> {}
 
-export type { InspectorOptions, ResolvedInspector } from './rows/lifecycle.ts'
+export type { InspectorOptions, ResolvedInspector } from './rows/inspector.ts'
 
 type Rows = ResolvedOf<typeof LIFECYCLE_OPTIONS>
 export type WhileDraining = Rows['whileDraining']

@@ -2,7 +2,7 @@ import { optionError } from '../base/errors.ts'
 import { defineOptions, option, type ResolvedOf, resolveOptions, type UserOptions } from './kit/define.ts'
 import { isRecord, onOff, value } from './kit/kinds.ts'
 import { Problems } from './kit/problems.ts'
-import { timeToTheEnd } from './rows/lifecycle.ts'
+import { timeToTheEnd } from './rows/stop.ts'
 
 export const STOP_OPTIONS = defineOptions({
   /**

@@ -2,8 +2,10 @@ import { type Duration, formatDuration, parseDuration } from '../base/duration.t
 import type { Platform } from '../platforms/platforms.ts'
 import {
   ASKED_SHARE_MAX,
+  DEADLINE_SHARE_MAX,
   deadlineThatFits,
   delayFits,
+  HOOKS_SHARE_MAX,
   longestDelayMs,
   NONE_REGISTERED,
   RESERVE_NAMES,
@@ -16,12 +18,11 @@ import {
 } from './budget.ts'
 import { type AnyOption, defaultAt, type OptionTable, type Place, type ResolvedOf, type UserOptions } from './kit/define.ts'
 import type { Problems } from './kit/problems.ts'
-import { DEADLINE_SHARE_MAX, HOOKS_SHARE_MAX, LIFECYCLE_OPTIONS } from './rows/lifecycle.ts'
+import { LIFECYCLE_OPTIONS } from './rows/lifecycle.ts'
 
 /**
- * The durations of a life and the plans of its stops. Numbers come from the rows of
- * rows/; here stands what they mean for each other: a deadline that has to fit a
- * delay, a grace that must not use it up.
+ * The durations of a life and the plans of its stops. Numbers come from the rows; here stands what
+ * they mean for each other: a deadline that has to fit a delay, a grace that must not use it up.
  */
 
 /** What a user has given of a lifecycle, durations as they were written. */

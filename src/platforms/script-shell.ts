@@ -33,13 +33,13 @@ export function whyDeaf({ env, terminal, ppid, parent }: Started): string | unde
   const isShell = flag === '-c'
   const run = variable(env, 'NODE_RUN_SCRIPT_NAME')
   if (run !== undefined && (isShell || parent.includes('--run')))
-    return `node --run ${run} hands no SIGTERM on: one that is sent to it cuts every request off. Start node with the file itself`
+    return `node --run ${run} does not pass SIGTERM on: one that is sent to it drops every request in flight. Start node with the file itself`
   if (!isShell) return undefined
   const own = variable(env, 'npm_lifecycle_script')
   const name = variable(env, 'npm_config_user_agent')?.split('/', 1)[0] ?? 'npm'
   if (own && script.startsWith(own))
-    return `${name} has started this process through a shell, which hands no SIGTERM on: one that is sent to ${name} cuts every request off. Start node itself, or write exec before it in the script: "exec ${own}"`
+    return `${name} has started this process through a shell, which does not pass SIGTERM on: one that is sent to ${name} drops every request in flight. Start node itself, or write exec before it in the script: "exec ${own}"`
   if (ppid === 1)
-    return `PID 1 is a shell, which hands no SIGTERM on: a stop of the container comes to nothing, and then cuts every request off. Write exec before the command, or the command as a list: CMD ["node", "server.js"]`
+    return `PID 1 is a shell, which does not pass SIGTERM on: the container ignores its stop until it is killed, with every request in flight. Write exec before the command, or the command as a list: CMD ["node", "server.js"]`
   return undefined
 }

@@ -91,7 +91,7 @@ class SystemdService {
     this.#socket.send(fields).catch((error: Error) => {
       if (this.#isSaid || this.#isOver) return
       this.#isSaid = true
-      this.#life.record({ type: 'warning', message: `systemd cannot be told how the server is: ${error.message}` })
+      this.#life.record({ type: 'warning', message: `systemd could not be notified of the server's state: ${error.message}` })
     })
   }
 

@@ -125,7 +125,7 @@ class Unstarted {
     this.#isOver = true
     sayOnStandardError(
       this.#source.stderr,
-      'quiesce: a server listens whose life was never started, so SIGTERM ends the process with all that is in flight: call run() on the life\n',
+      'quiesce: a server listens, but run() was not called on its life: SIGTERM will drop the requests in flight. Call run()\n',
     )
   }
 

@@ -233,7 +233,7 @@ function ownCrashes(life: RunnableLife): Disposable {
 }
 
 const CAPTURED =
-  'process.setUncaughtExceptionCaptureCallback() or a domain takes uncaught exceptions, which reach no listener: run() does not end the server for them'
+  'process.setUncaughtExceptionCaptureCallback() or a domain takes uncaught exceptions before run() sees them: after one, the server goes on'
 
 function ownAbortSignal(life: RunnableLife): Disposable {
   const { signal } = life.options

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { HostProcess } from '../actors/host.ts'
+import { checkArguments } from '../base/arguments.ts'
 import { QuiesceError, show } from '../base/errors.ts'
 import { ProcessExit } from '../base/thrown-exit.ts'
 
@@ -38,8 +39,10 @@ export class FakeProcess extends EventEmitter {
   #killedBy: NodeJS.Signals | undefined
   #stderr = ''
 
-  constructor({ env = {}, terminal = false, ipc = false, platform = 'linux' }: FakeProcessOptions = {}) {
+  constructor(options: FakeProcessOptions = {}) {
     super()
+    checkArguments('new FakeProcess(options?)', [options, 'an object'])
+    const { env = {}, terminal = false, ipc = false, platform = 'linux' } = options
     this.env = { ...env }
     this.platform = platform
     this.stdin = this.stdout = { isTTY: terminal }

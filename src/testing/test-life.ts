@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { AttachedLife } from '../attach.ts'
+import { checkArguments, withFields } from '../base/arguments.ts'
 import { systemClock } from '../base/clock.ts'
 import { QuiesceError } from '../base/errors.ts'
 import type { LifecycleEvent } from '../base/events.ts'
@@ -170,8 +171,10 @@ export interface TestLifeOptions extends TestWorldOptions {
  */
 export async function testLife<L extends Life>(
   make: (world: TestWorld) => L | Promise<L>,
-  { run = true, ...options }: TestLifeOptions = {},
+  all: TestLifeOptions = {},
 ): Promise<TestLife<L>> {
+  checkArguments('testLife(make, options?)', [make, 'a function'], [all, 'an object'])
+  const { run = true, ...options } = all
   const world = new TestWorld(options)
   const life = await make(world)
   const [lifecycle, ...others] = world.lives
@@ -200,8 +203,10 @@ export interface TestAttachedOptions extends LifecycleOptions, SetUp<AttachedLif
  * expect((await client.get('/readyz')).status).toBe(200)
  * expect((await t.end()).exitCode).toBe(0)
  */
-export function testServer(handler: Handler, { setUp, ...options }: TestServerOptions = {}): Promise<TestLife> {
-  const { world, rest } = parted(options)
+export async function testServer(handler: Handler, options: TestServerOptions = {}): Promise<TestLife> {
+  checkArguments('testServer(handler, options?)', [options, 'an object'], [options, 'an object'])
+  const { setUp, ...others } = options
+  const { world, rest } = parted(others)
   return testLife(({ createServer }) => {
     const life = createServer(handler, rest)
     setUp?.(life)
@@ -217,8 +222,10 @@ export function testServer(handler: Handler, { setUp, ...options }: TestServerOp
  * const t = await testAttached(server, { deadline: '25s' })
  * expect((await t.end()).errors).toEqual([])
  */
-export function testAttached(server: Server, { setUp, ...options }: TestAttachedOptions = {}): Promise<TestLife<AttachedLife>> {
-  const { world, rest } = parted(options)
+export async function testAttached(server: Server, options: TestAttachedOptions = {}): Promise<TestLife<AttachedLife>> {
+  checkArguments('testAttached(server, options?)', [server, withFields('a server of node:http', 'listen', 'on')], [options, 'an object'])
+  const { setUp, ...others } = options
+  const { world, rest } = parted(others)
   return testLife(({ attachLifecycle }) => {
     const life = attachLifecycle(server, rest)
     setUp?.(life)

@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { AnyActor } from 'xstate'
 import type { Host } from '../actors/host.ts'
 import { type AttachedLife, attachLifecycleOn } from '../attach.ts'
+import { checkArguments } from '../base/arguments.ts'
 import { VirtualClock, type VirtualClockOptions } from '../base/virtual-clock.ts'
 import { createLifeOn } from '../create-life.ts'
 import { createServerOn, type Handler } from '../create-server.ts'
@@ -50,7 +51,9 @@ export class TestWorld {
   readonly lives: Lifecycle[] = []
   readonly #host: Host
 
-  constructor({ process = new FakeProcess(), random = () => 0.5, clock = {}, observe }: TestWorldOptions = {}) {
+  constructor(options: TestWorldOptions = {}) {
+    checkArguments('new TestWorld(options?)', [options, 'an object'])
+    const { process = new FakeProcess(), random = () => 0.5, clock = {}, observe } = options
     this.clock = new VirtualClock({ ...clock, isQuiet: () => this.network.isQuiet })
     this.network = new MemoryNetwork(this.clock)
     this.process = process

@@ -96,7 +96,7 @@ export class World {
   }
 
   get #counts(): Model['counts'] {
-    const { told, idleUntold, ended, forced } = this.#traffic.connectionFates()
+    const { told, idleUntold, ended, forced } = this.#traffic.snapshot.connectionFates()
     const { connections, ...counts } = this.#traffic.counts()
     return {
       ...counts,
@@ -201,16 +201,16 @@ export class World {
         traffic.stopAccepting()
         return
       case 'drain':
-        void traffic.drainRequests().then(() => (this.#hasDrained = true))
+        void traffic.drains.requests().then(() => (this.#hasDrained = true))
         return
       case 'tell watches':
-        await Promise.all([traffic.drainWatches(0), this.#clock.advance(0)])
+        await Promise.all([traffic.drains.watches(0), this.#clock.advance(0)])
         return
       case 'close idle':
-        await traffic.closeIdleConnections()
+        await traffic.lastCall.closeIdleConnections()
         return
       case 'cut watches':
-        traffic.terminateWatches()
+        traffic.drains.terminateWatches()
         return
       case 'destroy':
         await this.#allIsDelivered()

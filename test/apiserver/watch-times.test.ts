@@ -9,7 +9,8 @@ import { API_SERVER_OPTIONS, completeConfig } from '#apiserver/config.ts'
 import { addAuditAnnotation, addLatency, warn } from '#apiserver/index.ts'
 import { shutdownSignalOf } from '#src/index.ts'
 import { resolvedName } from '#src/options/kit/define.ts'
-import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS } from '#src/options/rows/lifecycle.ts'
+import { LIFECYCLE_OPTIONS } from '#src/options/rows/lifecycle.ts'
+import { LISTEN_OPTIONS } from '#src/options/rows/listeners.ts'
 import { testLife } from '#src/testing/index.ts'
 
 async function serve(config: object, isHeard: boolean) {

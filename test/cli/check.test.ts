@@ -41,6 +41,28 @@ describe('quiesce check', () => {
     expect(held).toBe(all)
   })
 
+  test('a property that is about nothing does not hold, alone and before one that is violated', { timeout: 60_000 }, async () => {
+    const path = await lifeModule('vacuous.mjs', 'NotAcceptingNewRequest')
+    const text = await readFile(path, 'utf8')
+    const vacuous = "inOrder('queue/nothing', 'x', happening, ['RequestsDrained'], 'Serving')"
+    await writeFile(path, text.replace('properties = [', `properties = [${vacuous}, `))
+    const args = ['--config', path, '--outside', 'stop', '--mode', 'refuse', '--property']
+    const alone = await run(...args, 'queue/nothing')
+    expect(alone).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('(vacuous: no run says "Serving"; nothing starts the life, because `outside` has no "start")') as string,
+    })
+    expect(await run(...args, 'queue/nothing', '--json')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('"holds": false') as string,
+    })
+    const { code, out } = await run(...args.slice(0, -1))
+    expect({ code, out }).toEqual({
+      code: 1,
+      out: expect.stringContaining('=> flush-queue starts is said before RequestsDrained') as string,
+    })
+  })
+
   test('all that holds, when it is asked for, and all of it for programs', { timeout: 60_000 }, async () => {
     const args = ['--config', await lifeModule('told.mjs', 'RequestsDrained'), '--outside', 'stop', '--mode', 'refuse']
     const { out } = await run(...args, '--verbose')

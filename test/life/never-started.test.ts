@@ -7,8 +7,7 @@ import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { lifeBegun, lifeCreated, lifeLookedAt, serversAttached } from '#src/process/never-started.ts'
 
 const ATTACHED = 10_000
-const LISTENS =
-  'quiesce: a server listens whose life was never started, so SIGTERM ends the process with all that is in flight: call run() on the life'
+const LISTENS = 'quiesce: a server listens, but run() was not called on its life: SIGTERM will drop the requests in flight. Call run()'
 
 function world({ env = {}, signals = 0 } = {}) {
   const said: string[] = []

@@ -272,7 +272,7 @@ describe.runIf(process.platform === 'linux')('a process that a shell keeps from 
     }
     return { warned, written: () => write.mock.calls.flat(), setParent }
   }
-  const WORDS = expect.stringContaining('npm has started this process through a shell, which hands no SIGTERM on') as string
+  const WORDS = expect.stringContaining('npm has started this process through a shell, which does not pass SIGTERM on') as string
 
   test('says so once, in the report and on standard error', async () => {
     const { warned, written } = await behindShell()

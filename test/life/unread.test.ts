@@ -8,7 +8,7 @@ import { VirtualClock } from '#src/base/virtual-clock.ts'
 import type { LifecycleOptions } from '#src/index.ts'
 import { newAttachedLife, newLife } from '../support/life.ts'
 
-const UNREAD = /^health checks are never asked, because no health endpoint is answered \(the option (health|admin)\): db, cache$/
+const UNREAD = /^health checks never run, because no health endpoint is answered \(the option (health|admin)\): db, cache$/
 
 test.each<[LifecycleOptions, boolean]>([
   [{ health: false }, true],
@@ -50,7 +50,7 @@ test('a mux-complete signal that does not come is named, after a while or at the
   t.life.addMuxCompleteSignal('orders', new AbortController().signal)
   t.life.addMuxCompleteSignal('there', Promise.resolve())
   await t.life.start()
-  const named = () => t.log.filter(({ message }) => message.startsWith('mux-complete signal "orders" is not there'))
+  const named = () => t.log.filter(({ message }) => message.startsWith('mux-complete signal "orders" has not completed'))
   expect(named()).toHaveLength(0)
   await clock.advance('5s')
   expect(named()).toHaveLength(1)

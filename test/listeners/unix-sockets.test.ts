@@ -81,7 +81,9 @@ describe('a Unix socket', () => {
     const path = newPath()
     writeFileSync(path, 'precious')
     const rig = newLife({ options: { listeners: [{ path }] } })
-    await expect(rig.life.start()).rejects.toMatchObject({ cause: { message: expect.stringMatching(/: what is there is no socket$/) } })
+    await expect(rig.life.start()).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/: a file that is no socket is there$/) },
+    })
     await rig.life.ended
     expect(readFileSync(path, 'utf8')).toBe('precious')
   })

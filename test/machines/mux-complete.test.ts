@@ -47,7 +47,7 @@ describe('mux-complete', () => {
     await mux.send({ type: 'stop' })
     expect(mux.named()).toEqual(['apis', 'webhooks'])
     expect(mux.facts.find(({ type }) => type === 'warning')).toMatchObject({
-      message: expect.stringMatching(/^mux-complete signal "apis" is not there: until it is, /),
+      message: expect.stringMatching(/^mux-complete signal "apis" has not completed: until it does, /),
     })
   })
 

@@ -6,7 +6,9 @@ import { expect, test } from 'vitest'
 import { API_SERVER_OPTIONS } from '#apiserver/config.ts'
 import { defaultText, type OptionTable } from '#src/options/kit/define.ts'
 import { HEALTH_OPTIONS, HEALTH_PATH_OPTIONS } from '#src/options/rows/health.ts'
-import { INSPECTOR_OPTIONS, RESERVE_OPTIONS, SERVER_OPTIONS } from '#src/options/rows/lifecycle.ts'
+import { RESERVE_OPTIONS } from '#src/options/rows/hooks.ts'
+import { INSPECTOR_OPTIONS } from '#src/options/rows/inspector.ts'
+import { SERVER_OPTIONS } from '#src/options/rows/lifecycle.ts'
 import { SNI_OPTIONS, TLS_OPTIONS } from '#src/options/rows/tls.ts'
 import { STOP_OPTIONS } from '#src/options/stop-options.ts'
 import { LYING_OPTIONS, STORE_OPTIONS, STORE_TLS_OPTIONS } from './made-up-package.ts'
@@ -14,7 +16,8 @@ import { LYING_OPTIONS, STORE_OPTIONS, STORE_TLS_OPTIONS } from './made-up-packa
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FILES = [
   'src/options/options.ts',
-  'src/options/rows/lifecycle.ts',
+  'src/options/rows/inspector.ts',
+  'src/options/rows/hooks.ts',
   'src/options/rows/health.ts',
   'src/options/stop-options.ts',
   'src/options/rows/tls.ts',
@@ -49,8 +52,8 @@ function lies(file: string, type: string, table: OptionTable): string[] {
 
 test.each<[string, string, OptionTable]>([
   ['src/options/options.ts', 'ServerOptions', SERVER_OPTIONS],
-  ['src/options/rows/lifecycle.ts', 'InspectorOptions', INSPECTOR_OPTIONS],
-  ['src/options/rows/lifecycle.ts', 'ReserveOptions', RESERVE_OPTIONS],
+  ['src/options/rows/inspector.ts', 'InspectorOptions', INSPECTOR_OPTIONS],
+  ['src/options/rows/hooks.ts', 'ReserveOptions', RESERVE_OPTIONS],
   ['src/options/rows/health.ts', 'HealthOptions', HEALTH_OPTIONS],
   ['src/options/rows/health.ts', 'HealthPathOptions', HEALTH_PATH_OPTIONS],
   ['src/options/stop-options.ts', 'StopOptions', STOP_OPTIONS],

@@ -126,7 +126,7 @@ describe.skipIf(!canRun)('a service of systemd', () => {
 test('what cannot be told to systemd is an error of the announcement and one warning, and ends nothing', async () => {
   const program = startServer({}, { env: { NOTIFY_SOCKET: '/nowhere/notify', WATCHDOG_USEC: '100000' } })
   const client = await program.connect()
-  const told = (): string[] => program.log.map(({ msg }) => msg).filter((msg) => msg.includes('systemd cannot be told'))
+  const told = (): string[] => program.log.map(({ msg }) => msg).filter((msg) => msg.includes('systemd could not be notified'))
   await expect.poll(told, WAIT).toHaveLength(1)
   expect(await client.ask('GET', '/hello')).toMatchObject({ body: 'hello' })
   program.signal('SIGTERM')

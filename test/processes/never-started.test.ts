@@ -39,8 +39,7 @@ describe('a process that ends with a life that was never begun', () => {
   })
 })
 
-const LISTENS =
-  'quiesce: a server listens whose life was never started, so SIGTERM ends the process with all that is in flight: call run() on the life'
+const LISTENS = 'quiesce: a server listens, but run() was not called on its life: SIGTERM will drop the requests in flight. Call run()'
 
 describe('a server that listens, with a life that was never begun', () => {
   test('is told of by the process itself, which dies of SIGTERM', { timeout: 60_000 }, async () => {

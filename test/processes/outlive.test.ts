@@ -36,7 +36,10 @@ describe('an order whose client has left', () => {
     expect(report).toMatchObject({
       handlers: [{ name: 'POST /order' }],
       warnings: [
-        { message: 'handlers whose clients had left ended no response in time', details: { handlers: 1, oldest: ['POST /order'] } },
+        {
+          message: 'handlers did not end their responses in time after their clients had left',
+          details: { handlers: 1, oldest: ['POST /order'] },
+        },
       ],
     })
     expect(report.phases.find(({ name }) => name === 'handlers')).toMatchObject({ outcome: 'cut', cut: [{ name: 'POST /order' }] })
@@ -68,10 +71,10 @@ describe('an order that goes on after its answer', () => {
     expect(code).toBe(5)
     expect(report).toMatchObject({
       exitCode: 5,
-      handlers: [{ name: 'work that no request stands for (1 Timeout)' }],
+      handlers: [{ name: 'work outside of requests (1 Timeout)' }],
       warnings: [{ message: expect.stringContaining('give its promise to waitUntil(request, promise) or hold()') }],
     })
-    expect(stderr).toContain('exit code 5: something was cut before it was done, or lost: work that no request stands for (1 Timeout)')
+    expect(stderr).toContain('exit code 5: something was cut before it was done, or lost: work outside of requests (1 Timeout)')
   })
 
   test.each<[string, object]>([

@@ -178,7 +178,9 @@ describe('quiesce run', () => {
     writeFileSync(app, "import { createServer } from 'node:http'\ncreateServer().listen(0)\nexport default () => new Response('')\n")
     const program = runs(app, ...ADDRESS)
     await program.said('quiesce: ')
-    expect(program.stderr).toMatch(/listens by itself as well, and what comes there is not drained: export it without listen\(\)\n/)
+    expect(program.stderr).toMatch(
+      /also listens by itself, and requests that come there are not drained: export it without calling listen\(\)\n/,
+    )
   })
 
   test('a function of two arguments that returns a Response is told to be exported as { fetch }', async () => {

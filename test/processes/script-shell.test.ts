@@ -14,7 +14,7 @@ import { temporaryFolder } from '../support/process.ts'
  */
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-const SAID = /^quiesce: .*hands no SIGTERM on/
+const SAID = /^quiesce: .*does not pass SIGTERM on/
 const serve = (reportFile: string): string => `node ${CLI} serve --port 0 --shutdown-delay-duration 0 --report-file ${reportFile}`
 
 /** Starts this script by a command, in a process group of its own. */
@@ -60,10 +60,10 @@ describe.runIf(process.platform === 'linux')('a server that was started by a scr
   test.each([
     ['npm start', ['npm', 'start'], 'npm has started this process through a shell'],
     ['npm run', ['npm', 'run', 'start'], 'npm has started this process through a shell'],
-  ])('%s: says that the shell hands no SIGTERM on, once, and it does not', async (_, command, words) => {
+  ])('%s: says that the shell does not pass SIGTERM on, once, and it does not', async (_, command, words) => {
     const server = await started(command, waiting)
     expect(server.warnings()).toEqual([expect.stringContaining(words) as string])
-    expect(server.log.filter((line) => line.includes('hands no SIGTERM on'))).toHaveLength(1)
+    expect(server.log.filter((line) => line.includes('does not pass SIGTERM on'))).toHaveLength(1)
     await server.stop()
     // It serves on, and nothing that is left can be asked to end it.
     expect((await fetch(`http://127.0.0.1:${server.port}/echo?message=hello`)).status).toBe(200)

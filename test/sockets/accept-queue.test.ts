@@ -22,7 +22,7 @@ test('what arrives while the queue is emptied is handled once the listener has c
   traffic.stopAccepting(300)
   // Before the first turn, so that both are read while the queue is looked at.
   for (const [index, client] of clients.entries()) client.request('GET', `/${index}`)
-  await traffic.acceptQueued(() => order.push('closed'), UNBOUNDED.signal)
+  await traffic.lastCall.acceptQueued(() => order.push('closed'), UNBOUNDED.signal)
   for (const client of clients) expect((await client.response()).status).toBe(200)
   expect(order).toEqual(['closed', '/0', '/1'])
 })

@@ -115,7 +115,7 @@ describe('a request is in flight', () => {
     proxied.request('GET', 'http://example.com/through?x=1')
     await pending.response('http://example.com/through?x=1')
     await clock.advance(1500)
-    expect(traffic.requestStragglers()).toEqual([
+    expect(traffic.drains.requestStragglers()).toEqual([
       { name: 'POST /pay', ageMs: 1500, ...PLAIN },
       { name: 'GET /through', ageMs: 1500, ...PLAIN },
     ])
@@ -130,11 +130,11 @@ describe('the request drain', () => {
     client.request('GET', '/a')
     const response = await pending.response('/a')
     traffic.stopAccepting()
-    const drained = traffic.drainRequests()
+    const drained = traffic.drains.requests()
     expect(await hasSettled(drained)).toBe(false)
     response.end()
     await drained
-    await traffic.drainRequests()
+    await traffic.drains.requests()
   })
 
   test('either waits for a request or refuses it, however they race', async () => {
@@ -151,7 +151,7 @@ describe('the request drain', () => {
     })
     await turns(3)
     traffic.stopAccepting()
-    await traffic.drainRequests()
+    await traffic.drains.requests()
     expect(traffic.counts().requests).toBe(0)
     isDrained = true
     const statuses = (await Promise.all(answers)).map(({ status }) => status)
@@ -167,7 +167,7 @@ describe('the request drain', () => {
     const scrape = await pending.response('/metrics')
     expect(traffic.counts().requests).toBe(1)
     traffic.stopAccepting()
-    const drained = traffic.drainRequests()
+    const drained = traffic.drains.requests()
     const after = await connect()
     after.request('GET', '/livez?verbose')
     const probe = await pending.response('/livez?verbose')
@@ -186,9 +186,9 @@ describe('the request drain', () => {
     client.request('GET', '/late')
     const early = shutdownSignalOf(await pending.request('/early'))
     traffic.stopAccepting()
-    const drained = traffic.drainRequests()
+    const drained = traffic.drains.requests()
     expect(early.aborted).toBe(false)
-    expect(traffic.cutRequests().map(({ name }) => name)).toEqual(['GET /early', 'GET /late'])
+    expect(traffic.drains.cutRequests().map(({ name }) => name)).toEqual(['GET /early', 'GET /late'])
     expect(early.reason).toMatchObject({ code: 'ERR_ABORTED' })
     expect(shutdownSignalOf(await pending.request('/late')).aborted).toBe(true)
     for (const path of ['/early', '/late']) (await pending.response(path)).writeHead(503).end()
@@ -201,13 +201,13 @@ describe('hold', () => {
   test('joins the request drain until its work has settled', async () => {
     const work = new Latch<string>()
     const { traffic } = await rig(undefined)
-    const held = traffic.hold('job 1', () => work.promise)
-    const failing = traffic.hold('job 2', () => Promise.reject(new Error('job')))
+    const held = traffic.holds.run('job 1', () => work.promise)
+    const failing = traffic.holds.run('job 2', () => Promise.reject(new Error('job')))
     await expect(failing).rejects.toThrow('job')
     traffic.stopAccepting()
-    const drained = traffic.drainRequests()
+    const drained = traffic.drains.requests()
     expect(traffic.counts()).toMatchObject({ holds: 1, requests: 0 })
-    expect(traffic.requestStragglers()).toEqual([{ name: 'job 1', ageMs: expect.any(Number) }])
+    expect(traffic.drains.requestStragglers()).toEqual([{ name: 'job 1', ageMs: expect.any(Number) }])
     expect(await hasSettled(drained)).toBe(false)
     work.resolve('result')
     expect(await held).toBe('result')
@@ -216,8 +216,8 @@ describe('hold', () => {
 
   test('with a name alone lasts until disposed of, once', async () => {
     const { traffic } = await rig(undefined)
-    const hold = traffic.hold('lock')
-    const drained = traffic.drainRequests()
+    const hold = traffic.holds.take('lock')
+    const drained = traffic.drains.requests()
     expect(await hasSettled(drained)).toBe(false)
     hold[Symbol.dispose]()
     hold[Symbol.dispose]()
@@ -226,29 +226,29 @@ describe('hold', () => {
 
   test('is refused once the drain has begun, and its work is not called', async () => {
     const { traffic } = await rig(undefined)
-    void traffic.drainRequests()
+    void traffic.drains.requests()
     let called = false
-    const held = traffic.hold('late', () => {
+    const held = traffic.holds.run('late', () => {
       called = true
     })
     await expect(held).rejects.toMatchObject({ code: 'ERR_NOT_ACCEPTING', details: { name: 'late' } })
     expect(called).toBe(false)
-    expect(() => traffic.hold('late')).toThrow(expect.objectContaining({ code: 'ERR_NOT_ACCEPTING' }))
+    expect(() => traffic.holds.take('late')).toThrow(expect.objectContaining({ code: 'ERR_NOT_ACCEPTING' }))
   })
 
   test('needs a name', async () => {
     const { traffic } = await rig(undefined)
-    expect(() => traffic.hold('')).toThrow(expect.objectContaining({ code: 'ERR_NAME_MISSING' }))
+    expect(() => traffic.holds.take('')).toThrow(expect.objectContaining({ code: 'ERR_NAME_MISSING' }))
   })
 
   test('is told when the drain is cut', async () => {
     const { traffic } = await rig(undefined)
-    const held = traffic.hold(
+    const held = traffic.holds.run(
       'job',
       ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     )
-    const drained = traffic.drainRequests()
-    traffic.cutRequests()
+    const drained = traffic.drains.requests()
+    traffic.drains.cutRequests()
     await expect(held).rejects.toMatchObject({ code: 'ERR_ABORTED' })
     await drained
   })
@@ -271,7 +271,7 @@ describe('a watch', () => {
     }
     expect(traffic.counts()).toMatchObject({ requests: 0, watches: 5 })
     traffic.stopAccepting()
-    const drained = traffic.drainWatches(10_000)
+    const drained = traffic.drains.watches(10_000)
     // One token is there at once, the next ones follow every 5 ms: 200 per second.
     await expect.poll(() => traffic.counts().watches).toBe(4)
     await turns(3)
@@ -294,13 +294,17 @@ describe('a watch', () => {
     const response = await pending.response('/watch/pods?watch=1')
     response.write('frame')
     await client.until('a frame', () => client.received.includes('frame'))
-    const drained = traffic.drainWatches(2000)
+    const drained = traffic.drains.watches(2000)
     await clock.advance(2000)
     expect(await drained).toMatchObject({ before: 1, after: 1, error: { code: 'ERR_TIMEOUT' } })
-    expect(traffic.terminateWatches()).toEqual({ watches: [{ name: 'GET /watch/pods', ageMs: 2000, ...PLAIN }], requests: [], lost: 0 })
+    expect(traffic.drains.terminateWatches()).toEqual({
+      watches: [{ name: 'GET /watch/pods', ageMs: 2000, ...PLAIN }],
+      requests: [],
+      lost: 0,
+    })
     expect(await client.closed()).not.toBe('open')
     await expect.poll(() => traffic.counts().watches).toBe(0)
-    expect(traffic.connectionFates()).toMatchObject({
+    expect(traffic.snapshot.connectionFates()).toMatchObject({
       forced: 1,
       forcedNames: [{ name: expect.stringMatching(/^127\.0\.0\.1:\d+ GET \/watch\/pods$/) }],
     })
@@ -313,7 +317,7 @@ describe('a watch', () => {
     client.request('GET', '/watch/1')
     client.request('GET', '/watch/2')
     const signals = [shutdownSignalOf(await pending.request('/watch/1')), shutdownSignalOf(await pending.request('/watch/2'))]
-    expect(await traffic.drainWatches(0)).toMatchObject({ before: 2, after: 2 })
+    expect(await traffic.drains.watches(0)).toMatchObject({ before: 2, after: 2 })
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
   })
 
@@ -329,8 +333,8 @@ describe('a watch', () => {
     expect(shutdownSignalOf(request)).toBe(signal)
     expect(traffic.counts()).toMatchObject({ requests: 0, watches: 1 })
     traffic.stopAccepting()
-    await traffic.drainRequests()
-    const drained = traffic.drainWatches(60_000)
+    await traffic.drains.requests()
+    const drained = traffic.drains.watches(60_000)
     await expect.poll(() => signal.aborted).toBe(true)
     ;(await pending.response('/a')).end()
     expect(await drained).toMatchObject({ before: 1, after: 0 })
@@ -344,8 +348,8 @@ describe('a watch', () => {
     client.request('GET', '/a')
     const request = await pending.request('/a')
     traffic.stopAccepting()
-    const requestsDrained = traffic.drainRequests()
-    const watchesDrained = traffic.drainWatches(60_000)
+    const requestsDrained = traffic.drains.requests()
+    const watchesDrained = traffic.drains.watches(60_000)
     const signal = markWatch(request)
     await requestsDrained
     expect(traffic.counts()).toMatchObject({ requests: 0, watches: 2 })
@@ -365,13 +369,13 @@ describe('a watch', () => {
     client.request('GET', '/watch')
     client.request('GET', '/a')
     const request = await pending.request('/a')
-    const drained = traffic.drainWatches(1000)
+    const drained = traffic.drains.watches(1000)
     markWatch(request)
     ;(await pending.response('/watch')).end()
     await client.response()
     await clock.advance(1000)
     expect(await drained).toMatchObject({ before: 1, after: 1 })
-    expect(traffic.terminateWatches()).toMatchObject({ watches: [{ name: 'GET /a' }], requests: [] })
+    expect(traffic.drains.terminateWatches()).toMatchObject({ watches: [{ name: 'GET /a' }], requests: [] })
   })
 
   test('comes too late when the watch drain is over: it is told, and the request drain still waits for it', async () => {
@@ -380,8 +384,8 @@ describe('a watch', () => {
     const client = await connect()
     client.request('GET', '/a')
     const request = await pending.request('/a')
-    await traffic.drainWatches(60_000)
-    const drained = traffic.drainRequests()
+    await traffic.drains.watches(60_000)
+    const drained = traffic.drains.requests()
     const signal = markWatch(request)
     await expect.poll(() => signal.aborted).toBe(true)
     expect(await hasSettled(drained)).toBe(false)
@@ -414,7 +418,7 @@ describe('with Hono', () => {
     client.request('GET', '/events')
     await client.until('the first event', () => client.received.includes('first'))
     expect(traffic.counts()).toMatchObject({ requests: 0, watches: 1 })
-    expect(await traffic.drainWatches(60_000)).toEqual({ before: 1, after: 0 })
+    expect(await traffic.drains.watches(60_000)).toEqual({ before: 1, after: 0 })
     expect((await client.response()).body).toBe('data: first\n\ndata: last\n\n')
   })
 

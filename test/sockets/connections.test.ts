@@ -15,7 +15,7 @@ import { hasSettled, Latch, type Rig, type RigOptions, rig, turns } from './rig.
 function closeListener({ traffic, server }: Rig, ...lastCall: Parameters<Rig['traffic']['stopAccepting']>): Promise<void> {
   traffic.stopAccepting(...lastCall)
   new Listener(server, undefined).close()
-  return traffic.closeIdleConnections()
+  return traffic.lastCall.closeIdleConnections()
 }
 
 async function serving(options: RigOptions = {}): Promise<Rig> {
@@ -34,7 +34,7 @@ describe('when the listener has closed', () => {
     await made.traffic.connectionsClosed()
     const fates = { told: 0, idleUntold: 3, ended: 0, forced: 0 }
     const byProtocol = [{ protocol: 'HTTP/1.1', tls: 'none', open: 0, ...fates }]
-    expect(made.traffic.connectionFates()).toEqual({ ...fates, forcedNames: [], byProtocol })
+    expect(made.traffic.snapshot.connectionFates()).toEqual({ ...fates, forcedNames: [], byProtocol })
   })
 
   test('a connection that never sent anything is closed, too', async () => {
@@ -44,7 +44,7 @@ describe('when the listener has closed', () => {
     void closeListener(made)
     expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    expect(made.traffic.connectionFates()).toMatchObject({ idleUntold: 1 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUntold: 1 })
   })
 
   test('a request that had reached the kernel is answered, not lost', async () => {
@@ -59,7 +59,7 @@ describe('when the listener has closed', () => {
       expect(await client.closed()).toBe('ended')
     }
     await made.traffic.connectionsClosed()
-    expect(made.traffic.connectionFates()).toMatchObject({ told: 20, idleUntold: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ told: 20, idleUntold: 0 })
   })
 
   test('a connection that becomes idle later is closed then', async () => {
@@ -80,7 +80,7 @@ describe('when the listener has closed', () => {
     expect(await client.response()).toMatchObject({ body: 'head /slow', headers: { connection: 'keep-alive' } })
     expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    expect(made.traffic.connectionFates()).toMatchObject({ idleUntold: 1, told: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUntold: 1, told: 0 })
   })
 
   test('a request that comes with the end of the previous response is answered', async () => {
@@ -111,13 +111,13 @@ describe('the last call', () => {
     const client = await made.connect()
     await expect.poll(() => made.traffic.counts().connections.open).toBe(1)
     made.traffic.stopAccepting(300)
-    return { ...made, client, heeded: made.traffic.lastCallHeeded() }
+    return { ...made, client, heeded: made.traffic.lastCall.heeded() }
   }
 
   test('is heeded at once when there is no connection', async () => {
     const { traffic } = await serving()
     traffic.stopAccepting(300)
-    await traffic.lastCallHeeded()
+    await traffic.lastCall.heeded()
   })
 
   test('is held for an idle connection, and no longer when that brings a request', async () => {
@@ -160,7 +160,7 @@ describe('the last call', () => {
     const clock = new VirtualClock()
     const made = await serving({ clock })
     made.traffic.stopAccepting(300)
-    await made.traffic.closeIdleConnections()
+    await made.traffic.lastCall.closeIdleConnections()
     const client = await made.connect()
     await expect.poll(() => made.traffic.counts().connections.open).toBe(1)
     await clock.advance(999)
@@ -190,7 +190,7 @@ test.each([0, 1, 2, 3].flatMap((over) => [0, 1, 2, 3].map((next) => [over, next]
     await turns(next)
     client.socket.write('GET /next HTTP/1.1\r\nHost: a\r\n\r\n')
     await closing
-    const drained = made.traffic.drainRequests()
+    const drained = made.traffic.drains.requests()
     expect((await client.response()).status).toBe(200)
     expect((await client.response()).status).toBe(200)
     await drained
@@ -209,7 +209,7 @@ describe('half of a first request at the end of the last call', () => {
     await turns(20)
     made.traffic.completeTelling()
     await closeListener(made, ...lastCall)
-    return { ...made, clock, client, drained: made.traffic.drainRequests() }
+    return { ...made, clock, client, drained: made.traffic.drains.requests() }
   }
 
   test('is waited for by the request drain, answered, and told', async () => {
@@ -217,11 +217,11 @@ describe('half of a first request at the end of the last call', () => {
     expect(await hasSettled(drained)).toBe(false)
     expect(traffic.counts().requests).toBe(0)
     const name = `127.0.0.1:${client.socket.localPort} half-sent request`
-    expect(traffic.blocking(10).blocking).toMatchObject({ requests: [{ name }], connections: [] })
+    expect(traffic.snapshot.blocking(10).blocking).toMatchObject({ requests: [{ name }], connections: [] })
     client.send('\r\n')
     expect(await client.response()).toMatchObject({ status: 200, headers: { connection: 'close' } })
     await drained
-    expect(traffic.lastCall).toMatchObject({ answered: 1 })
+    expect(traffic.lastCall.came).toMatchObject({ answered: 1 })
     expect(traffic.counts().requests).toBe(0)
   })
 
@@ -242,7 +242,7 @@ describe('half of a first request at the end of the last call', () => {
     await turns(count)
     client.socket.write('\r\n')
     await closing
-    const drained = made.traffic.drainRequests()
+    const drained = made.traffic.drains.requests()
     expect((await client.response()).status).toBe(200)
     await drained
   })
@@ -258,7 +258,7 @@ describe('half of a first request at the end of the last call', () => {
     client.send('\r\n')
     await expect.poll(() => traffic.counts().connections.idle).toBe(0)
     expect(await hasSettled(drained)).toBe(false)
-    expect(traffic.blocking(10).blocking.requests).toMatchObject([{ name: `127.0.0.1:${client.socket.localPort} GET /half` }])
+    expect(traffic.snapshot.blocking(10).blocking.requests).toMatchObject([{ name: `127.0.0.1:${client.socket.localPort} GET /half` }])
     latch.resolve()
     expect(await client.response()).toMatchObject({ status: 200, body: 'step' })
     await drained
@@ -320,7 +320,7 @@ describe('half of a first request at the end of the last call', () => {
 
   test('is refused when the drain was cut meanwhile', async () => {
     const { traffic, client } = await halfSent({}, 300)
-    expect(traffic.cutRequests()).toEqual([])
+    expect(traffic.drains.cutRequests()).toEqual([])
     client.send('\r\n')
     expect((await client.response()).status).toBe(503)
   })
@@ -339,7 +339,7 @@ describe('half a request', () => {
     client.send('\r\n')
     expect(await client.response()).toMatchObject({ status: 503, headers: { connection: 'close' } })
     await made.traffic.connectionsClosed()
-    expect(made.traffic.connectionFates()).toMatchObject({ told: 1, forced: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ told: 1, forced: 0 })
   })
 
   test('as the first on its connection has a second from its beginning, not more', async () => {
@@ -355,7 +355,7 @@ describe('half a request', () => {
     await clock.advance(1)
     expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    expect(made.traffic.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
   })
 
   test('as a later one on its connection is given up with what is idle', async () => {
@@ -367,7 +367,7 @@ describe('half a request', () => {
     await closeListener(made)
     expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    expect(made.traffic.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
   })
 
   test('is not the rest of a body whose request was answered before', async () => {
@@ -382,7 +382,7 @@ describe('half a request', () => {
     void closeListener(made)
     expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    expect(made.traffic.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
   })
 
   test('is not a request that node has answered by itself', async () => {
@@ -393,7 +393,7 @@ describe('half a request', () => {
     void closeListener(made)
     expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    expect(made.traffic.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
   })
 
   test('body: its request is in flight, is cut by name, and its connection destroyed with it, which holds nothing up any more', async () => {
@@ -405,7 +405,7 @@ describe('half a request', () => {
     client.send('half ')
     await expect.poll(() => made.traffic.counts().requests).toBe(1)
     void closeListener(made)
-    expect(made.traffic.cutRequests()).toMatchObject([{ name: 'POST /upload' }])
+    expect(made.traffic.drains.cutRequests()).toMatchObject([{ name: 'POST /upload' }])
     expect(made.traffic.destroyConnections()).toMatchObject({
       forced: [{ name: `127.0.0.1:${client.socket.localPort} POST /upload` }],
       lost: 1,
@@ -430,7 +430,7 @@ test('a client that never reads is destroyed by name, and its request ends with 
   void closeListener(made)
   await turns(20)
   expect(made.traffic.counts()).toMatchObject({ requests: 1, connections: { open: 1 } })
-  const drained = made.traffic.drainRequests()
+  const drained = made.traffic.drains.requests()
   expect(made.traffic.destroyConnections()).toMatchObject({ forced: [{ name: `127.0.0.1:${stalled.localPort} GET /big` }], lost: 1 })
   await drained
 })
@@ -449,10 +449,10 @@ row('GT-27', 'an upgraded connection survives the closing of idle ones, and is b
   await turns(10)
   client.send('still here')
   await client.until('the echo', () => client.received === 'still here')
-  const drained = made.traffic.drainWatches(1000)
+  const drained = made.traffic.drains.watches(1000)
   await clock.advance(1000)
   expect(await drained).toMatchObject({ before: 1, after: 1 })
-  expect(made.traffic.terminateWatches()).toMatchObject({ watches: [{ name: 'GET /socket' }], requests: [] })
+  expect(made.traffic.drains.terminateWatches()).toMatchObject({ watches: [{ name: 'GET /socket' }], requests: [] })
   await client.closed()
   await made.traffic.connectionsClosed()
   await expect.poll(() => made.traffic.counts().watches).toBe(0)
@@ -466,7 +466,7 @@ describe('the fates of connections', () => {
     before.end()
     await made.traffic.connectionsClosed()
     made.traffic.initiateShutdown()
-    expect(made.traffic.connectionFates()).toEqual({ told: 0, idleUntold: 0, ended: 0, forced: 0, forcedNames: [] })
+    expect(made.traffic.snapshot.connectionFates()).toEqual({ told: 0, idleUntold: 0, ended: 0, forced: 0, forcedNames: [] })
   })
 
   test('a connection that its client closes has ended', async () => {
@@ -475,7 +475,7 @@ describe('the fates of connections', () => {
     await client.ask('GET', '/')
     client.end()
     await made.traffic.connectionsClosed()
-    expect(made.traffic.connectionFates()).toMatchObject({ ended: 1, told: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ ended: 1, told: 0 })
   })
 
   test('one that node closes by itself, after its keep-alive time, has ended', async () => {
@@ -485,7 +485,7 @@ describe('the fates of connections', () => {
     await client.ask('GET', '/')
     await client.closed()
     await made.traffic.connectionsClosed()
-    expect(made.traffic.connectionFates()).toMatchObject({ ended: 1, idleUntold: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ ended: 1, idleUntold: 0 })
   })
 
   test('a client that resets in the middle of a request leaves nothing behind', async () => {
@@ -501,7 +501,7 @@ describe('the fates of connections', () => {
     client.socket.resetAndDestroy()
     await made.traffic.connectionsClosed()
     expect(made.traffic.counts()).toMatchObject({ requests: 0, connections: { open: 0 } })
-    expect(made.traffic.connectionFates()).toMatchObject({ ended: 1 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ ended: 1 })
     expect(made.traffic.runningHandlers()).toMatchObject([{ name: 'GET /' }])
     latch.resolve()
     await made.traffic.handlersDone()

@@ -89,8 +89,8 @@ describe('an event stream whose handler asks for its signal is a watch from then
       expect(scene.traffic.counts()).toMatchObject(WATCH)
       if (when === 'while serving') begin(scene)
       scene.traffic.stopAccepting()
-      await scene.traffic.drainRequests()
-      const drained = scene.traffic.drainWatches(60_000)
+      await scene.traffic.drains.requests()
+      const drained = scene.traffic.drains.watches(60_000)
       await expect.poll(() => signal.aborted).toBe(true)
       handler.response.end('last')
       expect(await scene.client.response()).toMatchObject({ status: 200, body: expect.stringMatching(/last$/) })
@@ -168,8 +168,8 @@ describe('an event stream whose handler does not ask has the time of a request',
     write(handler.response)
     begin(scene)
     scene.traffic.stopAccepting()
-    const drained = scene.traffic.drainRequests()
-    expect(await scene.traffic.drainWatches(1_000)).toEqual({ before: 0, after: 0 })
+    const drained = scene.traffic.drains.requests()
+    expect(await scene.traffic.drains.watches(1_000)).toEqual({ before: 0, after: 0 })
     await clock.advance(60_000)
     expect(scene.traffic.counts()).toMatchObject(REQUEST)
     handler.response.end('last')
@@ -193,7 +193,7 @@ describe('an event stream whose handler does not ask has the time of a request',
     for (const path of ['/events', '/said']) handlers[path]?.response.writeHead(200, { 'Content-Type': TYPE }).write('first ')
     handlers['/chunks']?.response.write('{}\n')
     handlers['/tail']?.response.end(Buffer.alloc(2 ** 25, 'x'))
-    expect(scene.traffic.cutRequests().map(({ name, streaming = false }) => [name, streaming])).toEqual([
+    expect(scene.traffic.drains.cutRequests().map(({ name, streaming = false }) => [name, streaming])).toEqual([
       ['GET /events', true],
       ['GET /said', false],
       ['GET /chunks', true],
@@ -267,7 +267,7 @@ describe('what is said of a request decides, whatever its answer looks like', ()
     const handler = new Handler()
     const scene = await opened(rig(handler.listener))
     const signal = markWatch(handler.request)
-    const drained = scene.traffic.drainWatches(60_000)
+    const drained = scene.traffic.drains.watches(60_000)
     await expect.poll(() => signal.aborted).toBe(true)
     expect(markRequest(handler.request)).toBe(signal)
     expect(scene.traffic.counts()).toMatchObject(WATCH)
@@ -288,8 +288,8 @@ describe('what is said of a request decides, whatever its answer looks like', ()
     )
     for (const path of ['/watch/1', '/watch/2', '/slow']) (await scene.connect()).request('GET', path)
     await expect.poll(() => scene.traffic.counts()).toMatchObject({ requests: 1, watches: 2 })
-    const requestsDrained = scene.traffic.drainRequests()
-    const watchesDrained = scene.traffic.drainWatches(1_000)
+    const requestsDrained = scene.traffic.drains.requests()
+    const watchesDrained = scene.traffic.drains.watches(1_000)
     await turns(1)
     const [told, untold, slow] = handlers as [Handler, Handler, Handler]
     const signal = markRequest(untold.request)
@@ -326,8 +326,8 @@ describe('a handler that asks while both drains are under way', () => {
     await expect.poll(() => scene.traffic.counts().requests).toBe(1)
     begin(scene)
     scene.traffic.stopAccepting()
-    const requestsDrained = scene.traffic.drainRequests()
-    const watchesDrained = scene.traffic.drainWatches(GRACE_MS)
+    const requestsDrained = scene.traffic.drains.requests()
+    const watchesDrained = scene.traffic.drains.watches(GRACE_MS)
     return { ...scene, clock, late, watch: handlers[0] as Handler, handler: handlers[1] as Handler, requestsDrained, watchesDrained }
   }
 
@@ -405,10 +405,10 @@ describe('of watches that are broken off', () => {
     client.request('GET', '/watch')
     await expect.poll(() => scene.traffic.counts().watches).toBe(1)
     write?.(handler.response)
-    const drained = scene.traffic.drainWatches(1_000)
+    const drained = scene.traffic.drains.watches(1_000)
     await clock.advance(1_000)
     await drained
-    expect(scene.traffic.terminateWatches()).toMatchObject({ watches: [{ name: 'GET /watch' }], lost })
+    expect(scene.traffic.drains.terminateWatches()).toMatchObject({ watches: [{ name: 'GET /watch' }], lost })
     expect(await client.closed()).not.toBe('open')
   })
 
@@ -419,7 +419,7 @@ describe('of watches that are broken off', () => {
     client.request('GET', '/watch')
     await expect.poll(() => scene.traffic.counts().watches).toBe(1)
     handler.response.flushHeaders()
-    expect(scene.traffic.terminateWatches()).toMatchObject({ lost: 1 })
+    expect(scene.traffic.drains.terminateWatches()).toMatchObject({ lost: 1 })
   })
 
   test.each([
@@ -433,9 +433,9 @@ describe('of watches that are broken off', () => {
     client.request('GET', '/socket', { headers: { Connection: 'Upgrade', Upgrade: 'echo' } })
     await expect.poll(() => scene.traffic.counts().watches).toBe(1)
     await turns(2)
-    const drained = scene.traffic.drainWatches(1_000)
+    const drained = scene.traffic.drains.watches(1_000)
     await clock.advance(1_000)
     await drained
-    expect(scene.traffic.terminateWatches()).toMatchObject({ lost })
+    expect(scene.traffic.drains.terminateWatches()).toMatchObject({ lost })
   })
 })

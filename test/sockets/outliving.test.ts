@@ -52,10 +52,10 @@ test('a handler that is called when its client has left is waited for, and named
   made.server.emit('request', request, response)
   const done = made.traffic.handlersDone()
   expect(await hasSettled(done)).toBe(false)
-  expect(made.traffic.blocking(9)).toMatchObject({ handlers: 1, blocking: { handlers: [{ name: 'POST /order' }] } })
+  expect(made.traffic.snapshot.blocking(9)).toMatchObject({ handlers: 1, blocking: { handlers: [{ name: 'POST /order' }] } })
   latch.resolve()
   await done
-  expect(made.traffic.blocking(9).handlers).toBe(0)
+  expect(made.traffic.snapshot.blocking(9).handlers).toBe(0)
 })
 
 test('a request that was answered early, and that is not read on, breaks off without a word', async () => {
@@ -87,11 +87,11 @@ describe('a handler that returns no promise, and whose client has left,', () => 
     })
     await left(made)
     const done = made.traffic.handlersDone()
-    expect(made.traffic.blocking(9)).toMatchObject({ handlers: 1, blocking: { handlers: [{ name: 'POST /order' }] } })
+    expect(made.traffic.snapshot.blocking(9)).toMatchObject({ handlers: 1, blocking: { handlers: [{ name: 'POST /order' }] } })
     expect(await hasSettled(done)).toBe(false)
     answer(response as ServerResponse)
     await done
-    expect(made.traffic.blocking(9).handlers).toBe(0)
+    expect(made.traffic.snapshot.blocking(9).handlers).toBe(0)
     expect(made.traffic.cutHandlers()).toEqual({ pending: [], unended: [] })
     expect(made.facts).toEqual([])
   })
@@ -173,7 +173,7 @@ describe('a handler that returns no promise, and whose client has left,', () => 
     expect(made.facts).toEqual([
       {
         type: 'warning',
-        message: 'handlers whose clients had left ended no response in time',
+        message: 'handlers did not end their responses in time after their clients had left',
         details: { handlers: 2, oldest: ['POST /poll', 'POST /young'] },
       },
     ])
@@ -230,7 +230,7 @@ describe('a handler that never settles', () => {
     expect(made.facts).toEqual([
       {
         type: 'warning',
-        message: 'handlers do not settle although their responses are gone',
+        message: 'handlers are still running although their responses are over',
         details: { handlers: 2, oldest: 'GET /stuck', ageMs: NEVER_SETTLES_AFTER_MS },
       },
       { type: 'warning', message: 'handlers that never settle were not waited for', details: { handlers: 2 } },
@@ -248,7 +248,7 @@ describe('a handler that never settles', () => {
     expect(running).toHaveLength(NAMED_MAX + 1)
     expect(running.at(-1)).toEqual({ name: '5 more', ageMs: 5_000 })
     expect(made.facts).toMatchObject([{ type: 'warning', details: { handlers: NAMED_MAX, oldest: 'GET /stuck', ageMs: 5_000 } }])
-    expect(made.traffic.blocking(3)).toMatchObject({ handlers: NAMED_MAX + 5, blocking: { handlers: [{}, {}, {}] } })
+    expect(made.traffic.snapshot.blocking(3)).toMatchObject({ handlers: NAMED_MAX + 5, blocking: { handlers: [{}, {}, {}] } })
   })
 
   test('and whose client left late is booked like any other', async () => {

@@ -122,7 +122,7 @@ describe('a new watch is refused', () => {
     'with 503 in %s mode once the watch drain has begun, even from our own client',
     async (mode) => {
       const { traffic, connect } = await refusing({ mode })
-      await traffic.drainWatches(1000)
+      await traffic.drains.watches(1000)
       const client = await connect()
       expect(await client.ask('GET', '/watch', { headers: loopbackHeaders() })).toMatchObject({
         status: 503,
@@ -172,7 +172,7 @@ describe('a refusal', () => {
     expect(await client.closed()).toBe('ended')
     // Without the clock moving: the client's own end was noticed.
     await traffic.connectionsClosed()
-    expect(traffic.connectionFates()).toMatchObject({ told: 1, forced: 0 })
+    expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 1, forced: 0 })
   })
 
   test('of a CONNECT is one, too', async () => {
@@ -253,7 +253,7 @@ describe('a client that still sends its body reads the refusal (V16)', () => {
     expect(performance.now() - begin).toBeGreaterThan(950)
     await expect.poll(() => traffic.counts().connections.open).toBe(0)
     expect(performance.now() - begin).toBeLessThan(2500)
-    expect(traffic.connectionFates()).toMatchObject({ told: 1, forced: 0 })
+    expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 1, forced: 0 })
   })
 })
 
@@ -276,7 +276,7 @@ describe('steps of the chain', () => {
     client.request('GET', '/readyz')
     await expect.poll(() => traffic.counts().requests).toBe(1)
     traffic.stopAccepting()
-    const drained = traffic.drainRequests()
+    const drained = traffic.drains.requests()
     latch.resolve()
     expect((await client.response()).body).toBe('ok')
     await drained
@@ -352,8 +352,8 @@ test('an admin server refuses nothing, counts nothing and tells no client; steps
   traffic.initiateShutdown()
   traffic.completeTelling()
   traffic.stopAccepting()
-  await traffic.drainRequests()
-  await traffic.closeIdleConnections()
+  await traffic.drains.requests()
+  await traffic.lastCall.closeIdleConnections()
   const client = await connect()
   expect(await client.ask('GET', '/readyz')).toMatchObject({ status: 500, body: 'red', headers: { connection: 'keep-alive' } })
   expect(await client.ask('GET', '/watch')).toMatchObject({ status: 200, body: 'handler', headers: { connection: 'keep-alive' } })
@@ -362,5 +362,5 @@ test('an admin server refuses nothing, counts nothing and tells no client; steps
   expect(client.state).toBe('open')
   traffic.destroyAdminConnections()
   await client.closed()
-  expect(traffic.connectionFates()).toMatchObject({ told: 0, idleUntold: 0, ended: 0, forced: 0 })
+  expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 0, idleUntold: 0, ended: 0, forced: 0 })
 })

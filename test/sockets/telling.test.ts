@@ -90,7 +90,7 @@ row('GT-22', 'an in-flight response says Connection: close, and its connection i
   expect(await client.response()).toMatchObject({ status: 200, body: 'in flight', headers: { connection: 'close' } })
   expect(await client.closed()).toBe('ended')
   await traffic.connectionsClosed()
-  expect(traffic.connectionFates()).toMatchObject({ told: 1, idleUntold: 0, ended: 0, forced: 0 })
+  expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 1, idleUntold: 0, ended: 0, forced: 0 })
 })
 
 test('a client with a keep-alive agent moves to a new connection by itself, and loses nothing', async () => {
@@ -433,7 +433,7 @@ describe('a told connection', () => {
     expect(traffic.counts().connections.open).toBe(1)
     await clock.advance(1)
     await traffic.connectionsClosed()
-    expect(traffic.connectionFates()).toMatchObject({ told: 1, forced: 0 })
+    expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 1, forced: 0 })
     expect(clock.pending).toBe(0)
   })
 
@@ -446,7 +446,7 @@ describe('a told connection', () => {
     await client.ask('GET', '/')
     await expect.poll(() => traffic.counts().connections).toMatchObject({ open: 1, told: 1, idle: 1 })
     expect(traffic.destroyConnections()).toEqual({ forced: [], lost: 0 })
-    expect(traffic.connectionFates()).toMatchObject({ told: 1, forced: 0 })
+    expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 1, forced: 0 })
   })
 })
 
@@ -474,5 +474,5 @@ test('a connection whose head could not be written, and that is broken off then,
   client.request('GET', '/')
   await client.closed()
   await traffic.connectionsClosed()
-  expect(traffic.connectionFates()).toMatchObject({ told: 0 })
+  expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 0 })
 })

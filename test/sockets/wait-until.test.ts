@@ -25,9 +25,9 @@ describe('waitUntil', () => {
     expect((await client.response()).status).toBe(200)
     await expect.poll(() => traffic.counts()).toMatchObject({ requests: 0, holds: 1 })
     traffic.stopAccepting()
-    const drained = traffic.drainRequests()
+    const drained = traffic.drains.requests()
     expect(await hasSettled(drained)).toBe(false)
-    expect(traffic.requestStragglers()).toMatchObject([{ name: 'waitUntil POST /orders' }])
+    expect(traffic.drains.requestStragglers()).toMatchObject([{ name: 'waitUntil POST /orders' }])
     work.resolve()
     await drained
   })
@@ -61,7 +61,7 @@ describe('waitUntil', () => {
     client.request('GET', '/slow')
     await expect.poll(() => traffic.counts().requests).toBe(1)
     traffic.stopAccepting()
-    const drained = traffic.drainRequests()
+    const drained = traffic.drains.requests()
     answer.resolve()
     expect((await client.response()).status).toBe(200)
     expect(await hasSettled(drained)).toBe(false)
@@ -80,7 +80,7 @@ describe('waitUntil', () => {
     client.request('GET', '/late')
     await client.response()
     traffic.stopAccepting()
-    await traffic.drainRequests()
+    await traffic.drains.requests()
     waitUntil(late as IncomingMessage, Promise.resolve())
     expect(facts).toEqual([{ type: 'warning', message: 'waitUntil GET /late is not waited for: the drain is over' }])
     expect(traffic.counts().rejected.hold).toBe(1)
@@ -154,9 +154,9 @@ describe('a hold that comes when the drain has begun', () => {
   test('is counted, and named in a warning, also when its promise is left alone', async () => {
     const { traffic, facts } = await rig(undefined)
     traffic.stopAccepting()
-    void traffic.drainRequests()
-    void traffic.hold('message 7', () => undefined)
-    expect(() => traffic.hold('message 8')).toThrow(expect.objectContaining({ code: 'ERR_NOT_ACCEPTING' }))
+    void traffic.drains.requests()
+    void traffic.holds.run('message 7', () => undefined)
+    expect(() => traffic.holds.take('message 8')).toThrow(expect.objectContaining({ code: 'ERR_NOT_ACCEPTING' }))
     await expect.poll(() => traffic.counts().rejected.hold).toBe(2)
     expect(facts).toEqual([
       { type: 'warning', message: 'hold "message 7" was refused and its work not begun: the server is draining' },
@@ -167,8 +167,8 @@ describe('a hold that comes when the drain has begun', () => {
   test('is only counted when there are many', async () => {
     const { traffic, facts } = await rig(undefined)
     traffic.stopAccepting()
-    void traffic.drainRequests()
-    for (let message = 0; message < 1000; message++) void traffic.hold(`message ${message}`, () => undefined)
+    void traffic.drains.requests()
+    for (let message = 0; message < 1000; message++) void traffic.holds.run(`message ${message}`, () => undefined)
     await expect.poll(() => traffic.counts().rejected.hold).toBe(1000)
     expect(facts).toHaveLength(21)
     expect(facts.at(-1)).toEqual({ type: 'warning', message: 'further refused holds are counted and not named' })

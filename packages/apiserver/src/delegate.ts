@@ -1,3 +1,4 @@
+import { checkArguments } from '../../../src/base/arguments.ts'
 import type { ServedLife } from '../../../src/lifecycle/served-life.ts'
 import type { ApiGroup } from './groups/api-group.ts'
 import type { Loopback } from './loopback/loopback.ts'
@@ -31,14 +32,17 @@ export interface Delegate {
  * The end of a chain: unknown paths are answered by `handler`.
  * @see kubernetes/apiserver pkg/server/genericapiserver.go NewEmptyDelegateWithCustomHandler
  */
-export const emptyDelegate = (handler?: ApiHandler): Delegate => ({
-  handler,
-  upgrades: undefined,
-  listedPaths: [],
-  registered: new ApiServerRegistrations(),
-  nextDelegate: undefined,
-  prepareFor: () => {},
-})
+export function emptyDelegate(handler?: ApiHandler): Delegate {
+  checkArguments('emptyDelegate(handler?)', [handler, 'a function'])
+  return {
+    handler,
+    upgrades: undefined,
+    listedPaths: [],
+    registered: new ApiServerRegistrations(),
+    nextDelegate: undefined,
+    prepareFor: () => {},
+  }
+}
 
 /** The usual end: 503 while paths may still be missing, and 404 from then on. */
 export const notFoundDelegate = (): Delegate => emptyDelegate(notFoundUntilComplete)

@@ -1,3 +1,4 @@
+import { checkArguments, withFields } from '../../../src/base/arguments.ts'
 import { QuiesceError } from '../../../src/base/errors.ts'
 import { goQuote } from '../../../src/base/go-quote.ts'
 import type { Failure } from './status.ts'
@@ -18,6 +19,9 @@ export interface QualifiedResource {
 /** `widgets.demo.example`, or `pods` in the group without a name. */
 export const qualifiedName = ({ group, resource }: QualifiedResource): string => (group === '' ? resource : `${resource}.${group}`)
 
+const A_FAILURE = withFields('the Status of a failure: { message, reason, code }', 'message', 'reason', 'code')
+const A_RESOURCE = withFields('{ group, resource }', 'group', 'resource')
+
 /**
  * A failure with the answer that its client gets. Storages and strategies throw those that the
  * functions of this file make; whatever else they throw is an internal error.
@@ -26,6 +30,7 @@ export class StatusError extends QuiesceError {
   readonly failure: Failure
 
   constructor(failure: Failure) {
+    checkArguments('new StatusError(failure)', [failure, A_FAILURE])
     super('ERR_STATUS', failure.message, { reason: failure.reason, code: failure.code })
     this.failure = failure
   }
@@ -41,13 +46,15 @@ const aboutObject = ({ group, resource }: QualifiedResource, name: string): Reco
 export const badRequest = (message: string): StatusError => new StatusError({ message, reason: 'BadRequest', code: 400 })
 
 /** @see kubernetes/apimachinery pkg/api/errors/errors.go NewNotFound */
-export const notFound = (of: QualifiedResource, name: string): StatusError =>
-  new StatusError({
+export function notFound(of: QualifiedResource, name: string): StatusError {
+  checkArguments('notFound(of, name)', [of, A_RESOURCE], [name, 'a text'])
+  return new StatusError({
     message: `${qualifiedName(of)} ${goQuote(name)} not found`,
     reason: 'NotFound',
     details: aboutObject(of, name),
     code: 404,
   })
+}
 
 /** @see kubernetes/apimachinery pkg/api/errors/errors.go NewForbidden */
 export const forbiddenObject = (of: QualifiedResource, name: string, why: string): StatusError =>
@@ -80,17 +87,26 @@ export const generatedNameTaken = (of: QualifiedResource, name: string): StatusE
 export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
 
 /** @see kubernetes/apimachinery pkg/api/errors/errors.go NewConflict */
-export const conflict = (of: QualifiedResource, name: string, why: string = MODIFIED): StatusError =>
-  new StatusError({
+export function conflict(of: QualifiedResource, name: string, why: string = MODIFIED): StatusError {
+  checkArguments('conflict(of, name, why?)', [of, A_RESOURCE], [name, 'a text'], [why, 'a text'])
+  return new StatusError({
     message: `Operation cannot be fulfilled on ${qualifiedName(of)} ${goQuote(name)}: ${why}`,
     reason: 'Conflict',
     details: aboutObject(of, name),
     code: 409,
   })
+}
 
 /** @see kubernetes/apimachinery pkg/api/errors/errors.go NewResourceExpired */
-export const expired = (message: string, continueToken?: string): StatusError =>
-  new StatusError({ message, reason: 'Expired', code: 410, ...(continueToken !== undefined && { metadata: { continue: continueToken } }) })
+export function expired(message: string, continueToken?: string): StatusError {
+  checkArguments('expired(message, continueToken?)', [message, 'a text'], [continueToken, 'a text'])
+  return new StatusError({
+    message,
+    reason: 'Expired',
+    code: 410,
+    ...(continueToken !== undefined && { metadata: { continue: continueToken } }),
+  })
+}
 
 /** @see kubernetes/apiserver pkg/storage/errors.go NewTooLargeResourceVersionError */
 export const tooLargeResourceVersion = (asked: string, current: string): StatusError =>
@@ -137,8 +153,10 @@ export const unprocessable = (): StatusError =>
   })
 
 /** @see kubernetes/apimachinery pkg/api/errors/errors.go NewServiceUnavailable */
-export const serviceUnavailable = (message: string): StatusError =>
-  new StatusError({ message, reason: 'ServiceUnavailable', details: { retryAfterSeconds: 1 }, code: 503 })
+export function serviceUnavailable(message: string): StatusError {
+  checkArguments('serviceUnavailable(message)', [message, 'a text'])
+  return new StatusError({ message, reason: 'ServiceUnavailable', details: { retryAfterSeconds: 1 }, code: 503 })
+}
 
 /** @see kubernetes/apimachinery pkg/api/errors/errors.go NewInternalError */
 export const internalError = (message: string): StatusError =>

@@ -54,3 +54,16 @@ export class ModelError extends Error {
     this.details = details
   }
 }
+
+/**
+ * Checks what a function was given that others return: by its fields, which are what is read.
+ * @param call as it is written
+ * @param name of the argument
+ * @throws ModelError ERR_MODEL_OPTION
+ */
+export function checkGiven(call: string, name: string, given: unknown, allowed: string, ...fields: readonly string[]): void {
+  if (typeof given === 'object' && given !== null && fields.every((field) => field in given)) return
+  throw new ModelError('ERR_MODEL_OPTION', `${name} of ${call}: got ${String(given)}, allowed: ${allowed}`, { field: name, given, allowed })
+}
+export const EXPLORED = 'what explore() returns'
+export const A_TRACE = 'the trace of a verdict'

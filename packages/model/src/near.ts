@@ -5,21 +5,29 @@
 export function hint(word: string, names: Iterable<string>): string {
   const all = [...new Set(names)].sort()
   const near = nearest(word, all)
+  const first = all.filter((name) => contains(name, word))
   const meant = near === undefined ? '' : ` (did you mean "${near}"?)`
-  return `${meant}; there is ${all.length === 0 ? 'none' : listed(all)}`
+  return `${meant}; there is ${all.length === 0 ? 'none' : listed([...first, ...all.filter((name) => !first.includes(name))])}`
 }
 
-/** The name that a word is with a letter or two wrong, of a long word with a third of them. */
+/**
+ * The shortest name that has the word in it, or the one that it is with a letter or two wrong, of a
+ * long word with a third of them.
+ */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const limit = Math.max(2, Math.floor(word.length / 3))
   const [best] = names
-    .map((name) => ({ name, distance: beginsWith(name, word) ? 1 : lettersBetween(word.toLowerCase(), name.toLowerCase()) }))
-    .sort((a, b) => a.distance - b.distance)
+    .map((name) => ({ name, distance: contains(name, word) ? 0 : lettersBetween(word.toLowerCase(), name.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance || a.name.length - b.name.length)
   return best && best.distance <= limit ? best.name : undefined
 }
 
-/** `child` for `children`. */
-const beginsWith = (name: string, word: string): boolean => word.length > 2 && name.startsWith(word)
+/** Whether a word is a name with a letter or two wrong. A short word may be a name of its own. */
+export const isSlip = (word: string, names: Iterable<string>): boolean =>
+  word.length > 3 && [...names].some((name) => lettersBetween(word.toLowerCase(), name.toLowerCase()) <= 2)
+
+/** `child` for `children`, `leave` for `pre-shutdown leave starts`. */
+const contains = (name: string, word: string): boolean => word.length > 2 && name.toLowerCase().includes(word.toLowerCase())
 
 /** A message has to stay readable. */
 const SHOWN = 20

@@ -1,10 +1,13 @@
 import { AFTER, endIn } from './engine/internals.ts'
 import type { Trace } from './engine/trace.ts'
 import { effectText } from './engine/trace.ts'
+import { A_TRACE, checkGiven } from './errors.ts'
 import { folded, NARROW_SEQUENCE, said, wrapped } from './mermaid.ts'
 
 /** A trace as a Mermaid sequence diagram: who told whom what, and in notes what changed. */
-export function sequenceDiagram({ steps, finding, loopsFrom }: Trace): string {
+export function sequenceDiagram(trace: Trace): string {
+  checkGiven('sequenceDiagram(trace)', 'trace', trace, A_TRACE, 'steps')
+  const { steps, finding, loopsFrom } = trace
   const actors = new Participants(
     steps.flatMap(({ at, messages }) => [at, ...messages.flatMap(({ from, to }) => (from === undefined ? [to] : [from, to]))]),
   )

@@ -39,7 +39,9 @@ const MUTANTS: Readonly<Record<string, readonly [file: string, text: string, ins
   'unknown children are taken': ['engine/given.ts', 'if (!known.has(name))', 'if (name.length === 0)'],
   'unknown states are taken': ['engine/vocabulary.ts', 'if (states.has(value)) return', 'if (states) return'],
   'unknown names are taken': ['engine/said.ts', 'if (!sayable.has(name))', 'if (name.length === 0)'],
-  'unknown options are taken': ['engine/given.ts', "assertKeys(options, OPTIONS, 'options')", ''],
+  'unknown options are taken': ['options.ts', 'if (unknown === undefined) return', 'if (given) return'],
+  'unknown keys of a context are taken': ['engine/context-keys.ts', '!isSlip(key, this.known)', 'this'],
+  'unknown regions are taken': ['engine/named.ts', 'if (!Object.hasOwn(node.states, key))', 'if (key.length === 0)'],
 }
 
 /** Each answers with a text, the same for the same checker. */
@@ -55,6 +57,7 @@ const values = (logic) => explore(child(logic)).graph.states.map(({ local }) => 
 const list = createMachine({ id: 'l', context: { l: [] }, on: { go: { actions: assign({ l: ({ context }) => { context.l.push(1); return context.l } }) } } })
 const guarded = (guard) => createMachine({ id: 'g', initial: 'a', states: { a: { on: { go: { guard, target: 'b' } } }, b: {} } })
 const echo = createMachine({ id: 'e', on: { go: { actions: { type: 'answers', params: {} } } } })
+const sides = createMachine({ id: 's', type: 'parallel', context: { tries: 0 }, states: { left: {}, right: {} } })
 const go = { events: [{ type: 'go' }] }
 let calls = 0
 console.log(JSON.stringify([
@@ -74,6 +77,8 @@ console.log(JSON.stringify([
   () => opened({ event: [] }).graph.stateCount,
   () => ids(check(opened(), [always('x', 'x', (root) => !root.matches('opne'))])),
   () => ids(check(opened(), [inOrder('x', 'x', said, ['opnes'], 'opens')])),
+  () => ids(check(explore(sides), [always('x', 'x', (root) => root.context.tires !== 1)])),
+  () => ids(check(explore(sides), [always('x', 'x', (root) => root.value.letf !== 1)])),
 ].map(answer)))
 `
 const ANSWERS = [
@@ -91,6 +96,8 @@ const ANSWERS = [
   'ERR_MODEL_UNKNOWN',
   'ERR_MODEL_UNKNOWN',
   'ERR_MODEL_OPTION',
+  'ERR_MODEL_UNKNOWN',
+  'ERR_MODEL_UNKNOWN',
   'ERR_MODEL_UNKNOWN',
   'ERR_MODEL_UNKNOWN',
 ]

@@ -1,8 +1,9 @@
 // Fails when: an option, an event, a child, a state or a said name that names nothing is taken, so
 // that something holds of nothing; or is refused without saying what there is.
 import { describe, expect, test } from 'vitest'
-import { type AnyStateMachine, emit, fromCallback, fromPromise, sendTo, setup } from 'xstate'
+import { type AnyStateMachine, assign, createMachine, emit, fromCallback, fromPromise, sendTo, setup } from 'xstate'
 import {
+  type ActorView,
   always,
   assertHolds,
   atMostOnce,
@@ -18,6 +19,7 @@ import {
   timersAnd,
   within,
 } from '../src/index.ts'
+import { hint } from '../src/near.ts'
 
 const inner = setup({ actors: { ask: fromPromise(() => Promise.resolve()) } }).createMachine({
   id: 'inner',
@@ -55,7 +57,7 @@ const said = ({ type, params }: Effect) => (type === 'emit' ? (params as { type:
 
 describe('explore refuses', () => {
   test.each<[string, unknown, string, string]>([
-    ['an option', { event: [] }, 'ERR_MODEL_OPTION', 'options.event: unknown (did you mean "events"?); there is children, events'],
+    ['an option', { event: [] }, 'ERR_MODEL_OPTION', 'options.event: unknown (did you mean "events"?); there is events, children'],
     ['options that are none', [], 'ERR_MODEL_OPTION', 'options: got [], allowed: an object'],
     ['a count', { statesMax: Number.NaN }, 'ERR_MODEL_OPTION', 'statesMax: got NaN, allowed: a whole number from 1'],
     ['a rate', { recheckEvery: -1 }, 'ERR_MODEL_OPTION', 'recheckEvery: got -1'],
@@ -144,6 +146,81 @@ describe('explore refuses', () => {
   test('nothing that is there: by source, by id, by a pattern, in a child of a child', () => {
     for (const name of ['ask', 'asked', 'feed', 'news']) explore(shop, { events: EVENTS, children: { [name]: {} } })
   })
+})
+
+interface Counter {
+  readonly tries: number
+  readonly last?: string
+  readonly because?: string
+  readonly woken?: boolean
+}
+const counter = createMachine({
+  id: 'counter',
+  type: 'parallel',
+  context: { tries: 0 } as Counter,
+  states: {
+    count: {
+      initial: 'low',
+      states: {
+        low: { on: { up: { target: 'high', actions: assign({ tries: 1, last: () => 'up' }) } } },
+        high: { on: { down: { target: 'low', actions: assign(() => ({ because: 'down' })) } } },
+      },
+    },
+    never: { initial: 'asleep', states: { asleep: { on: { wake: { target: 'awake', actions: assign({ woken: true }) } } }, awake: {} } },
+  },
+}) as unknown as AnyStateMachine
+const UP_AND_DOWN = [{ type: 'up' }, { type: 'down' }]
+const read = (root: { readonly context: unknown }, key: string): unknown => Reflect.get(root.context as object, key)
+
+describe('a key of a context', () => {
+  const asked = (holds: (root: ActorView) => boolean) => check(explore(counter, { events: UP_AND_DOWN }), [always('a', 'a', holds)])
+
+  test.each(['trys', 'Tries', 'woke', 'becuase'])('%s, that is a slip of the hand, is refused', (key) => {
+    const message = `counter: no context has a key "${key}" (did you mean "`
+    expect(() => asked((root) => read(root, key) === undefined)).toThrow(refusal('ERR_MODEL_UNKNOWN', message))
+    const eventsOf = (root: { readonly context: unknown }) => (read(root, key) === undefined ? UP_AND_DOWN : [])
+    expect(() => explore(counter, { events: eventsOf })).toThrow(refusal('ERR_MODEL_UNKNOWN', message))
+  })
+
+  test.each(['tries', 'last', 'because', 'woken', 'optional'])('%s, that one has, is assigned or is far from all, is not', (key) => {
+    expect(asked((root) => [read(root, key)].length === 1)).toMatchObject([{ holds: true }])
+    const eventsOf = (root: { readonly context: unknown }) => (read(root, key) === 'never' ? [] : UP_AND_DOWN)
+    expect(explore(counter, { events: eventsOf }).graph.stateCount).toBe(4)
+  })
+
+  test('may be looked for, and a context may be printed, compared and awaited', async () => {
+    const views: ActorView[] = []
+    asked((root) => views.push(root) > 0)
+    const { context } = views[0] as { readonly context: object }
+    expect('trys' in context).toBe(false)
+    expect(JSON.stringify(context)).toBe('{"tries":0}')
+    expect(context).toEqual({ tries: 0 })
+    expect(await Promise.resolve(context)).toBe(context)
+    expect(views[0]?.context).toBe(context)
+  })
+})
+
+describe('where a machine stands', () => {
+  const asked = (holds: (value: object) => boolean) =>
+    check(explore(counter, { events: UP_AND_DOWN }), [always('a', 'a', ({ value }) => holds(value as object))])
+
+  test('a region that it does not have is refused', () => {
+    const message = 'counter: there is no state "cuont" (did you mean "count"?); there is count, never'
+    expect(() => asked((value) => Reflect.get(value, 'cuont') === undefined)).toThrow(refusal('ERR_MODEL_UNKNOWN', message))
+    const eventsOf = (root: { readonly value: unknown }) => (Reflect.get(root.value as object, 'cuont') === 'high' ? [] : UP_AND_DOWN)
+    expect(() => explore(counter, { events: eventsOf })).toThrow(refusal('ERR_MODEL_UNKNOWN', message))
+  })
+
+  test('one that it has is not', () => {
+    expect(asked((value) => Reflect.get(value, 'count') !== undefined)).toMatchObject([{ holds: true }])
+  })
+})
+
+test('names that have the given one in them come first', () => {
+  const names = [...Array.from({ length: 30 }, (_, i) => `a${i}`), 'pre-shutdown leave starts', 'pre-shutdown leave ends']
+  expect(hint('leave', names)).toMatch(
+    /^ \(did you mean "pre-shutdown leave ends"\?\); there is pre-shutdown leave ends, pre-shutdown leave starts, a0, /,
+  )
 })
 
 describe('check refuses', () => {

@@ -83,6 +83,16 @@ export class Connections {
     for (const { outstanding } of this.#all) yield* outstanding
   }
 
+  /** Those of them that a drain waits for, by which one does. */
+  *counted(as: Exchange['countedAs']): Generator<Exchange> {
+    for (const exchange of this.exchanges()) if (exchange.countedAs === as) yield exchange
+  }
+
+  /** What the drain of watches waits for. */
+  *members(): Generator<Exchange> {
+    for (const exchange of this.exchanges()) if (exchange.member) yield exchange
+  }
+
   /** One more is there. */
   opened(wire: Wire): Connection<Exchange> {
     const connection = new Connection<Exchange>(wire, this.#clock, this.#onClosed, this.#tally)

@@ -57,6 +57,8 @@ export class InFlight {
    */
   #hasLateCalls = false
   #admittedLast = 0
+  /** Requests and holds that were under way at {@link stopAccepting}. */
+  #underWay = 0
   /** Connections whose requests are still to be let in and are waited for, in each group. */
   readonly #arriving = new Map<WaitGroup, number>()
 
@@ -86,6 +88,11 @@ export class InFlight {
     return this.#admittedLast
   }
 
+  /** Requests and holds that were under way then, and what was let in since. */
+  get toDrain(): number {
+    return this.#underWay + this.#admittedLast
+  }
+
   /**
    * From now on only what is exempt is let in, and in the mode `refuse` with a last call what comes
    * on connections that are there.
@@ -94,6 +101,7 @@ export class InFlight {
    * @param cutAt the same for both drains
    */
   stopAccepting(lastCallMs: number, answersUntil: number, cutAt: number): void {
+    this.#underWay = this.requestCount
     this.#lastCallMs = lastCallMs
     this.#answersUntil = answersUntil
     this.#cutAt = cutAt

@@ -213,7 +213,7 @@ export class RunningHandlers {
     if (this.#hasWarned || !oldest) return
     this.#hasWarned = true
     const { ageMs } = oldest.straggler(this.#clock.now())
-    this.#warn('handlers do not settle although their responses are gone', {
+    this.#warn('handlers are still running although their responses are over', {
       handlers: this.#longRunningCount,
       oldest: nameWithProtocol({ name: oldest.name, ...oldest.spoken }),
       ageMs: Math.round(ageMs),

@@ -1,5 +1,9 @@
 import type { Clock } from '../../base/clock.ts'
 import type { TellPlan } from '../../machines/phases/tell.ts'
+import type { Mode } from '../../machines/wiring.ts'
+import type { Connection } from './connection.ts'
+import type { Connections } from './connections.ts'
+import type { Exchange } from './exchange.ts'
 
 /**
  * Tell, then close (V6): from ShutdownInitiated on, a growing share of clients is told to leave, so
@@ -8,28 +12,55 @@ import type { TellPlan } from '../../machines/phases/tell.ts'
  * how that is done is each transport's (`Wire.tellBy`, `Wire.tell`).
  */
 export class Telling {
+  /** Whether it has begun: answers tell, and connections have their turns. Latched. */
+  hasBegun = false
   readonly #clock: Clock
   readonly #random: () => number
+  readonly #mode: Mode
+  readonly #connections: Connections
   #plan: TellPlan | undefined
   #beganAt = 0
   #isComplete = false
+  #haveListenersClosed = false
 
-  constructor(clock: Clock, random: () => number) {
+  constructor(clock: Clock, random: () => number, mode: Mode, connections: Connections) {
     this.#clock = clock
     this.#random = random
+    this.#mode = mode
+    this.#connections = connections
   }
 
-  /** A second call does nothing. */
+  /** From now on answers tell, those to requests under way included. A second call does nothing. */
   begin(plan: TellPlan): void {
-    if (this.#plan) return
+    if (this.hasBegun) return
+    this.hasBegun = true
     this.#plan = plan
     this.#beganAt = this.#clock.now()
+    for (const exchange of this.#connections.exchanges()) exchange.connection.wire.tellBy(exchange)
+    this.#giveTurns()
   }
 
-  /** From now on every answer tells. */
+  /** From now on every answer tells, and every client that can be told without one is told. */
   complete(): void {
-    this.#plan ??= { how: 'at-once', delayMs: 0 }
+    this.begin({ how: 'at-once', delayMs: 0 })
     this.#isComplete = true
+    this.#giveTurns()
+  }
+
+  /** Nothing comes back any more: every client is told that can be at any time. */
+  listenersClosed(): void {
+    this.#haveListenersClosed = true
+    if (this.hasBegun) this.#giveTurns()
+  }
+
+  /** One that opens while others are told may be of a client that was. */
+  opened(connection: Connection<Exchange>): void {
+    if (this.hasBegun) connection.cameLate = true
+  }
+
+  /** {@link Keeper.holdsBack} */
+  holdsBack({ cameLate }: Connection<Exchange>, isQuick: boolean): boolean {
+    return this.hasBegun && !this.#haveListenersClosed && (cameLate || (isQuick && this.#mode === 'refuse'))
   }
 
   /**
@@ -37,16 +68,33 @@ export class Telling {
    * @param isOverdue its turn has come before: it is told as soon as any are
    */
   draw(isOverdue: boolean): boolean {
-    const { probability } = this
+    const probability = this.#probability
     return probability > 0 && (isOverdue || this.#random() < probability)
+  }
+
+  #giveTurns(): void {
+    for (const connection of this.#connections) this.#giveTurn(connection)
+  }
+
+  /**
+   * Draws for those alone that have turns: of the others each answer is drawn. One that would be
+   * told now, or came while others were, is when the listeners have closed: before that its client
+   * would only come back, and that is soon in the mode refuse.
+   */
+  #giveTurn(connection: Connection<Exchange>): void {
+    if (!connection.wire.tellsAnyTime) return
+    const turn = this.#drawTurn()
+    if (turn === undefined) return
+    const comesBack = connection.cameLate || (this.#probability === 1 && this.#mode === 'refuse')
+    if (this.#haveListenersClosed || !comesBack) connection.tellIn(turn)
   }
 
   /**
    * In how many milliseconds it is the turn of one more connection, when its client can be told
-   * without an answer: drawn anew with each call, so that as many turns have come as {@link
-   * probability} says. Undefined: with {@link complete}.
+   * without an answer: drawn anew with each call, so that as many turns have come as the
+   * share says. Undefined: with {@link complete}.
    */
-  drawTurn(): number | undefined {
+  #drawTurn(): number | undefined {
     if (this.#isComplete) return 0
     if (!this.#plan || this.#plan.how === 'after-delay') return undefined
     const { how, delayMs } = this.#plan
@@ -55,7 +103,7 @@ export class Telling {
   }
 
   /** The share of answers that tell now. */
-  get probability(): number {
+  get #probability(): number {
     if (this.#isComplete) return 1
     if (!this.#plan || this.#plan.how === 'after-delay') return 0
     const { how, delayMs } = this.#plan

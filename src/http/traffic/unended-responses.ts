@@ -138,6 +138,6 @@ export class UnendedResponses {
       handlers: given.length,
       oldest: given.slice(0, WARNED_OF_MAX).map(({ name, spoken }) => nameWithProtocol({ name, ...spoken })),
     }
-    this.#record({ type: 'warning', message: 'handlers whose clients had left ended no response in time', details })
+    this.#record({ type: 'warning', message: 'handlers did not end their responses in time after their clients had left', details })
   }
 }

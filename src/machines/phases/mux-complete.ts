@@ -65,7 +65,7 @@ export const muxCompleteMachine = setup({
     /** What waits for it cannot be seen otherwise. */
     nameWaiting: enqueueActions(({ context, enqueue }) => {
       for (const name of waitingIn(context)) {
-        const message = `mux-complete signal ${show(name)} is not there: until it is, MuxAndDiscoveryComplete is waited for, and unknown paths of an API server are answered 503`
+        const message = `mux-complete signal ${show(name)} has not completed: until it does, MuxAndDiscoveryComplete does not fire, and an API server answers unknown paths with 503`
         enqueue({ type: 'record', params: { type: 'warning', message, details: { muxSignal: name } } })
       }
     }),

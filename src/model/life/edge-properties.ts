@@ -1,19 +1,22 @@
 import { broken, type Monitor, monitored, type Property } from '#model'
+import { checkArguments } from '../../base/arguments.ts'
 import type { LifePlan } from '../../machines/lifecycle.ts'
 import type { PhaseRow } from '../../machines/wiring.ts'
 import { factOf } from './facts.ts'
-import { specifiedWiring } from './specified.ts'
+import { A_PLAN, specifiedWiring } from './specified.ts'
 
 /**
  * Every edge of a life (`edges.ts`), with those of its mux-complete signals and of the user's
  * phases; the ids are `order/<signal>`.
  */
-export const edgesOf = (plan: LifePlan): Property[] =>
-  Object.entries(specifiedWiring(plan)).map(([phase, row]) => {
+export function edgesOf(plan: LifePlan): Property[] {
+  checkArguments('edgesOf(plan)', [plan, A_PLAN])
+  return Object.entries(specifiedWiring(plan)).map(([phase, row]) => {
     const isIdle = row.workKind === 'regions' && !plan.postStartHooks?.length
     const { work: _, ...idle } = row
     return monitored(`order/${row.fires}`, textOf(phase, row), followsAtOnce(phase, isIdle ? idle : row))
   })
+}
 
 function textOf(phase: string, { after, work, unless, fires }: PhaseRow): string {
   const last = after.length > 1 ? `the last of ${after.join(', ')} comes` : `${after.join()} comes`

@@ -1,8 +1,13 @@
 import type { Effect, NameOf } from '#model'
+import { optionError } from '../../base/errors.ts'
 import type { LifecycleFact } from '../../base/events.ts'
 
 /** Everything that a life's machines say, they say by the action `record`. */
-export const factOf = ({ type, params }: Effect): LifecycleFact | undefined => (type === 'record' ? (params as LifecycleFact) : undefined)
+export function factOf(effect: Effect): LifecycleFact | undefined {
+  if (typeof (effect as Partial<Effect> | undefined)?.type !== 'string')
+    throw optionError('effect', effect, 'what a machine has done: { type, params }')
+  return effect.type === 'record' ? (effect.params as LifecycleFact) : undefined
+}
 
 /** The name of the signal that is fired. */
 export function signalOf(effect: Effect): string | undefined {

@@ -1,4 +1,5 @@
 import type { Trace } from '#model'
+import { checkArguments, withFields } from '../../base/arguments.ts'
 import type { LifecycleFact } from '../../base/events.ts'
 import { type BudgetInstant, cutSignal } from '../../machines/signals.ts'
 import { factOf } from './facts.ts'
@@ -8,15 +9,18 @@ import { factOf } from './facts.ts'
  * begin and end. What the machines do to bring that about is left out; phases that a stop has made
  * pointless are one line.
  */
-export const inWordsOfLife = (trace: Trace): Trace => ({
-  ...trace,
-  steps: trace.steps.map((step) => ({
-    ...step,
-    label: labelOf(step.label),
-    changes: happenings(step.effects.flatMap(({ effect }) => factOf(effect) ?? [])),
-    effects: [],
-  })),
-})
+export function inWordsOfLife(trace: Trace): Trace {
+  checkArguments('inWordsOfLife(trace)', [trace, withFields('the trace of a verdict', 'steps')])
+  return {
+    ...trace,
+    steps: trace.steps.map((step) => ({
+      ...step,
+      label: labelOf(step.label),
+      changes: happenings(step.effects.flatMap(({ effect }) => factOf(effect) ?? [])),
+      effects: [],
+    })),
+  }
+}
 
 /**
  * Timers by what they are for, and events without what they carry: that is said by what follows.

@@ -10,6 +10,7 @@ import {
   resolves,
   type Verdict,
 } from '#model'
+import { checkArguments, LIFE_ALLOWED } from '../../base/arguments.ts'
 import { optionError } from '../../base/errors.ts'
 import type { Life } from '../../lifecycle/life.ts'
 import type { Lifecycle } from '../../lifecycle/lifecycle.ts'
@@ -31,6 +32,7 @@ import { Problems } from '../../options/kit/problems.ts'
 import { inWordsOfLife } from './life-trace.ts'
 import { lifecycleInvariants } from './lifecycle-invariants.ts'
 import { timedProperties } from './lifecycle-timed.ts'
+import { A_PLAN } from './specified.ts'
 
 /** What may come from outside, by short names. */
 const OUTSIDE = {
@@ -79,6 +81,14 @@ const MODEL_OPTIONS = defineOptions({
   ),
 })
 
+const MODE_OPTION = defineOptions({
+  /** Instead of the life's own way of refusing. */
+  mode: option(choice('refuse', 'retry-after'), {
+    defaultWords: "the life's own",
+    meaning: 'How new requests are refused while draining',
+  }),
+})
+
 export interface LifecycleModelOptions extends UserOptions<typeof MODEL_OPTIONS> {}
 
 const MUX_ANSWERS: readonly MuxAnswer[] = [{ type: 'complete' }, { type: 'failed', error: { name: 'Error', message: 'failed' } }]
@@ -100,7 +110,8 @@ export const EFFECTS = {
  * returned; ERR_UNKNOWN_REFERENCE when the `after` of a hook names no hook
  */
 export function planOf(life: Life, mode?: Mode): LifePlan {
-  if (!isLife(life)) throw optionError('life', life, 'what createServer() or attachLifecycle() returned')
+  if (!isLife(life)) throw optionError('life', life, LIFE_ALLOWED)
+  readOptions(MODE_OPTION, { mode })
   const plan = life.plan(true)
   return mode === undefined ? plan : { ...plan, mode }
 }
@@ -117,6 +128,7 @@ export const isLife = (given: unknown): given is Lifecycle =>
  * `statesMax` states
  */
 export function exploreLifecycle(plan: LifePlan, options: LifecycleModelOptions = {}): Exploration {
+  checkArguments('exploreLifecycle(plan, options?)', [plan, A_PLAN], [options, 'an object'])
   return { ...explore(composeLifecycle(plan), environmentOf(plan, options)), sayable: sayableOf(plan) }
 }
 
@@ -156,16 +168,14 @@ function readOptions<T extends OptionTable>(table: T, given: UserOptions<T>): Re
  * What has to hold for a life of this plan: the list with all ids is in docs/model-checking.md.
  * They are meant for every life, so that some are about nothing in most.
  */
-export const invariantsOf = (plan: LifePlan): Property[] => lifecycleInvariants(plan).map((property) => mayBeVacuous(property))
+export function invariantsOf(plan: LifePlan): Property[] {
+  checkArguments('invariantsOf(plan)', [plan, A_PLAN])
+  return lifecycleInvariants(plan).map((property) => mayBeVacuous(property))
+}
 
 const CHECK_LIFE_OPTIONS = composeOptions(
-  MODEL_OPTIONS,
+  composeOptions(MODEL_OPTIONS, MODE_OPTION),
   defineOptions({
-    /** Instead of the life's own way of refusing. */
-    mode: option(choice('refuse', 'retry-after'), {
-      defaultWords: "the life's own",
-      meaning: 'How new requests are refused while draining',
-    }),
     /**
      * Bounds in time as well: the deadline, and the reserves of the late phases. It multiplies the
      * states.
@@ -195,6 +205,15 @@ export interface CheckLifeOptions extends UserOptions<typeof CHECK_LIFE_OPTIONS>
 export function checkLife(life: Life, options: CheckLifeOptions = {}): Verdict[] {
   const { mode, timed, properties = [], ...limits } = readOptions(CHECK_LIFE_OPTIONS, options)
   const plan = planOf(life, mode)
-  const verdicts = check(exploreLifecycle(plan, limits), [...invariantsOf(plan), ...(timed ? timedProperties() : []), ...properties])
+  const exploration = exploreLifecycle(plan, limits)
+  const verdicts = verdictsOf(exploration, [...invariantsOf(plan), ...(timed ? timedProperties() : []), ...properties], limits.outside)
   return verdicts.map((verdict) => (verdict.trace ? { ...verdict, trace: inWordsOfLife(verdict.trace) } : verdict))
+}
+
+/** The verdicts about a life; one that is never started is the likeliest reason of all. */
+export function verdictsOf(exploration: Exploration, properties: readonly Property[], outside: readonly OutsideEvent[]): Verdict[] {
+  const never = outside.includes('start') ? '' : '; nothing starts the life, because `outside` has no "start"'
+  return check(exploration, properties).map((verdict) =>
+    verdict.vacuous === undefined ? verdict : { ...verdict, vacuous: verdict.vacuous + never },
+  )
 }

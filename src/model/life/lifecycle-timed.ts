@@ -1,4 +1,7 @@
 import { type ActorView, isDone, type Property, within } from '#model'
+import { checkArguments } from '../../base/arguments.ts'
+import { didYouMean } from '../../base/did-you-mean.ts'
+import { optionError } from '../../base/errors.ts'
 import type { CutsMs, Reserves, StopProfile } from '../../base/stop-profile.ts'
 import { stateKey } from '../../machines/region.ts'
 import { BUDGET_INSTANTS } from '../../machines/signals.ts'
@@ -52,12 +55,14 @@ export const PROMPT: readonly string[] = [...SYNCHRONOUS, ...POLLING]
  * the synchronous step that ends it by force.
  * @param deadlineMs default: the deadline of the kind of stop that it was
  */
-export const endsWithin = (deadlineMs?: number): Property =>
-  within('timed/ends-within-deadline', `the end comes within ${deadlineMs === undefined ? 'the deadline' : `${deadlineMs} ms`}`, {
+export function endsWithin(deadlineMs?: number): Property {
+  checkArguments('endsWithin(deadlineMs?)', [deadlineMs, 'a number'])
+  return within('timed/ends-within-deadline', `the end comes within ${deadlineMs === undefined ? 'the deadline' : `${deadlineMs} ms`}`, {
     from: isStopping,
     until: isOver,
     atMostMs: (root) => deadlineMs ?? profileOf(root).deadlineMs,
   })
+}
 
 /**
  * A late phase begins early enough to have its reserve before the budget cuts it, whatever came
@@ -65,9 +70,13 @@ export const endsWithin = (deadlineMs?: number): Property =>
  * take no time.
  * @param reserveMs default: what the budget keeps for it, from the cut of those before it to its
  * own
+ * @throws QuiesceError ERR_OPTION_INVALID for a phase that has no reserve
  */
-export const reserveOf = (phase: keyof Reserves, reserveMs?: number): Property =>
-  within(
+export function reserveOf(phase: keyof Reserves, reserveMs?: number): Property {
+  checkArguments('reserveOf(phase, reserveMs?)', [phase, 'a text'], [reserveMs, 'a number'])
+  const phases = Object.keys(PHASES_OF)
+  if (!phases.includes(phase)) throw optionError('phase', phase, `one of ${phases.join(', ')}${didYouMean(phase, phases)}`)
+  return within(
     `timed/reserve-of-${phase}`,
     `${PHASES_OF[phase].at(-1)} has ${reserveMs === undefined ? 'its reserve' : `${reserveMs} ms`} before its cut`,
     {
@@ -80,6 +89,7 @@ export const reserveOf = (phase: keyof Reserves, reserveMs?: number): Property =
       prompt: PROMPT,
     },
   )
+}
 
 /** All that is said about time, for the budget that a life has. */
 export const timedProperties = (): Property[] => [

@@ -1,8 +1,11 @@
+import { type Shape, withFields } from '../../base/arguments.ts'
 import type { LifePlan } from '../../machines/lifecycle.ts'
 import { BUDGET_INSTANTS, cutSignal } from '../../machines/signals.ts'
 import { type UserPhase, userSignal } from '../../machines/user-phases.ts'
 import type { PhaseRow, Wiring } from '../../machines/wiring.ts'
 import { EDGES, HOOKS_ARE_LEFT, HOOKS_ARE_TOLD, type LifeEdge } from './edges.ts'
+
+export const A_PLAN: Shape = withFields('what planOf() returns', 'mode', 'input')
 
 /**
  * The phases of a life as `edges.ts` and the user's own phases have them, in the shape of the

@@ -4,7 +4,7 @@ import { HEALTH_PATHS, type HealthSource } from '../../http/health/health.ts'
 import type { HealthAnswers } from '../../http/health/health-answer.ts'
 import { CHECK_TIMEOUT_MS } from '../../http/health/health-check.ts'
 import { defineOptions, type Kind, type Needs, option, type ResolvedOf, resolveOptions, type UserOptions } from '../kit/define.ts'
-import { duration, fields, integer, isRecord, onOffOr, text, value } from '../kit/kinds.ts'
+import { duration, fields, integer, isRecord, onOff, onOffOr, text, value } from '../kit/kinds.ts'
 import { fieldPath, type Wrong } from '../kit/wrong.ts'
 
 /** Not only a path: one that no reader takes for another. @see plainPathOf */
@@ -141,7 +141,7 @@ const health = (): Kind<boolean | HealthOptions, ResolvedOf<typeof HEALTH_OPTION
   )
 
 /** Of a life that serves nothing: for what is answered there alone. */
-export const needsAdmin: Needs = {
+const needsAdmin: Needs = {
   anyOf: ['admin'],
   otherwise: 'without effect',
   because: 'this life has no listener that could answer',
@@ -155,7 +155,7 @@ const needsHealth: Needs = {
   at: ['attachLifecycle'],
 }
 
-/** What can be set of the health of a life. */
+/** Health and metrics of the server. */
 export const LIFE_HEALTH_OPTIONS = defineOptions({
   /**
    * Time after start during which liveness does not wait for post-start hooks.
@@ -187,6 +187,16 @@ export const LIFE_HEALTH_OPTIONS = defineOptions({
     default: true,
     on: { attachLifecycle: false },
     meaning: 'Whether, where and how health is answered',
+    needs: needsAdmin,
+  }),
+  /**
+   * Whether `/metrics` and `/metrics/slis` are answered before the application, for a scraper that
+   * reaches no other port. The listener of `admin` answers them in any case.
+   * @default false
+   */
+  metrics: option(onOff(), {
+    default: false,
+    meaning: 'Whether /metrics and /metrics/slis are answered before the application, too',
     needs: needsAdmin,
   }),
 })

@@ -10,7 +10,7 @@ import {
   STATUS_LABEL,
   type Wording,
 } from '../../base/wording.ts'
-import type { Kind } from '../kit/define.ts'
+import { defineOptions, type Kind, option } from '../kit/define.ts'
 import { isRecord, value } from '../kit/kinds.ts'
 import { at, fieldPath, unknownField, type Wrong } from '../kit/wrong.ts'
 
@@ -187,7 +187,7 @@ const BY_NAME = new Map<string, WordingOptions>([
 const NAMES = [...BY_NAME.keys()]
 
 /** What clients, the log and the metrics read. */
-export const wording = (): Kind<WordingOptions, Wording, 'value'> => ({
+const wording = (): Kind<WordingOptions, Wording, 'value'> => ({
   ...value<WordingOptions>(
     '{ name, refusal, refusals, log, metrics }, or apiserverWording',
     (given) => wordingProblem(given) === undefined,
@@ -200,4 +200,18 @@ export const wording = (): Kind<WordingOptions, Wording, 'value'> => ({
   allowedAsText: NAMES.join(', '),
   // In a config file it may be an object.
   fromText: (given) => (typeof given === 'string' ? BY_NAME.get(given) : given),
+})
+
+/** The words themselves. */
+export const WORDING_OPTIONS = defineOptions({
+  /**
+   * What clients, the log and the metrics read. `{ name: 'orders' }` is enough to give the server
+   * its name; `apiserverWording` is upstream's.
+   * @default neutral words; metrics begin with quiesce_
+   */
+  wording: option(wording(), {
+    flag: 'wording',
+    default: {},
+    meaning: "Words for clients, log and metrics: the server's own name, or any of them by itself; apiserverWording is what upstream says",
+  }),
 })

@@ -1,4 +1,5 @@
 import { type AuthorizationAttributes, type Authorizer, checkedDecision } from '../../../packages/apiserver/src/authorization/authorizer.ts'
+import { checkArguments, withFields } from '../../base/arguments.ts'
 import { systemClock } from '../../base/clock.ts'
 import { show, toError } from '../../base/errors.ts'
 import { askedOf } from './asked-of.ts'
@@ -22,10 +23,13 @@ export interface AuthorizerFaultsOptions {
  * @example
  * expect(await authorizerFaults(myAuthorizer)).toEqual([])
  */
-export async function authorizerFaults(
-  authorizer: Authorizer,
-  { asked = [], withinMs = 5_000 }: AuthorizerFaultsOptions = {},
-): Promise<readonly string[]> {
+export async function authorizerFaults(authorizer: Authorizer, options: AuthorizerFaultsOptions = {}): Promise<readonly string[]> {
+  checkArguments(
+    'authorizerFaults(authorizer, options?)',
+    [authorizer, withFields('an object with authorize(attributes, context)', 'authorize')],
+    [options, 'an object'],
+  )
+  const { asked = [], withinMs = 5_000 } = options
   const questions = [...ODD_QUESTIONS, ...asked]
   const ask = (question: AuthorizationAttributes, signal: AbortSignal): Promise<Outcome> =>
     inTime(withinMs, async () => checkedDecision(await authorizer.authorize(frozen(structuredClone(question)), { signal })).decision)

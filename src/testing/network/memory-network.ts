@@ -1,5 +1,6 @@
 import type { ListenOptions, Server as NetServer } from 'node:net'
 import { nodeServers, type ServerFactories } from '../../actors/server-factories.ts'
+import { checkArguments, withFields } from '../../base/arguments.ts'
 import type { Clock } from '../../base/clock.ts'
 import { QuiesceError } from '../../base/errors.ts'
 import { realSetImmediate } from '../../base/virtual-clock.ts'
@@ -33,6 +34,7 @@ export class MemoryNetwork implements Carrier {
   #clientPort = FREE_PORTS_FROM
 
   constructor(clock: Clock) {
+    checkArguments('new MemoryNetwork(clock)', [clock, withFields('a clock', 'now', 'setTimeout')])
     this.clock = clock
   }
 

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { checkArguments } from '../../base/arguments.ts'
 import { QuiesceError } from '../../base/errors.ts'
 import { variable } from '../../base/look.ts'
 import { lineDiff } from './line-diff.ts'
@@ -31,7 +32,9 @@ export interface TraceScriptOptions {
  * @example
  * await traceScript('test/slow-hook.txt')
  */
-export async function traceScript(file: string, { make, commands, update = wantsUpdate() }: TraceScriptOptions = {}): Promise<void> {
+export async function traceScript(file: string, options: TraceScriptOptions = {}): Promise<void> {
+  checkArguments('traceScript(file, options?)', [file, 'a text'], [options, 'an object'])
+  const { make, commands, update = wantsUpdate() } = options
   const expected = await readFile(file, 'utf8')
   const blocks = parseScript(expected)
   const outputs: string[][] = []

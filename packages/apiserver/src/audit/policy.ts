@@ -1,3 +1,4 @@
+import { checkArguments } from '../../../../src/base/arguments.ts'
 import { QuiesceError } from '../../../../src/base/errors.ts'
 import type { RequestInfo } from '../../../../src/http/request-info.ts'
 import { isRecord } from '../../../../src/options/kit/kinds.ts'
@@ -138,6 +139,7 @@ const matchesPath = (path: string, spec: string): boolean =>
  * @see kubernetes/apiserver pkg/audit/policy/reader.go LoadPolicyFromBytes
  */
 export async function parseAuditPolicy(text: string, name = 'audit policy'): Promise<AuditPolicy> {
+  checkArguments('parseAuditPolicy(text, name?)', [text, 'a text'], [name, 'a text'])
   const policy = await readDocument(text, name)
   // In a file they are asked for, so that another kind of file is not taken for a policy.
   const wrong =

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { checkArguments, withFields } from '../../../../src/base/arguments.ts'
 import { goTrimSpace } from '../../../../src/base/go-trim-space.ts'
 import { isThenable } from '../../../../src/http/emit-gate.ts'
 import { warn } from '../chain/warnings.ts'
@@ -17,8 +18,12 @@ export const INVALID_TOKEN = 'invalid bearer token'
  * Of requests with `Authorization: Bearer TOKEN`. A token that is not known is wrong.
  * @see kubernetes/apiserver pkg/authentication/request/bearertoken/bearertoken.go
  */
-export const bearerTokenAuthenticator = (tokens: TokenAuthenticator): Authenticator =>
-  unionAuthenticator([bearerTokens(tokens), UNKNOWN_TOKENS])
+export function bearerTokenAuthenticator(tokens: TokenAuthenticator): Authenticator {
+  checkArguments('bearerTokenAuthenticator(tokens)', [tokens, TOKENS])
+  return unionAuthenticator([bearerTokens(tokens), UNKNOWN_TOKENS])
+}
+
+const TOKENS = withFields('an object with authenticateToken(token, context)', 'authenticateToken')
 
 /** The same, where others may know a token that these do not. */
 export function bearerTokens(tokens: TokenAuthenticator): Authenticator {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { checkArguments } from '../../../../src/base/arguments.ts'
 import { toError } from '../../../../src/base/errors.ts'
 import { isThenable } from '../../../../src/http/emit-gate.ts'
 import { type AuthenticationContext, type AuthenticationResult, type Authenticator, checkedResult } from './authenticator.ts'
@@ -14,6 +15,7 @@ interface UnionOptions {
  * @see kubernetes/apiserver pkg/authentication/request/union/union.go New, NewFailOnError
  */
 export function unionAuthenticator(authenticators: readonly Authenticator[], options: UnionOptions = {}): Authenticator {
+  checkArguments('unionAuthenticator(authenticators, options?)', [authenticators, 'a list'], [options, 'an object'])
   const union = new Union(authenticators, (one, request: IncomingMessage, context) => one.authenticate(request, context), options)
   return { ...livesOf(authenticators), authenticate: (request, context) => union.ask(request, context) }
 }
@@ -23,6 +25,7 @@ export function unionAuthenticator(authenticators: readonly Authenticator[], opt
  * @see kubernetes/apiserver pkg/authentication/token/union/union.go
  */
 export function unionTokens(tokens: readonly TokenAuthenticator[], options: UnionOptions = {}): TokenAuthenticator {
+  checkArguments('unionTokens(tokens, options?)', [tokens, 'a list'], [options, 'an object'])
   const [only, ...others] = tokens
   if (only !== undefined && others.length === 0) return only
 

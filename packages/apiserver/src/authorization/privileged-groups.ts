@@ -1,3 +1,4 @@
+import { checkArguments } from '../../../../src/base/arguments.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import { ALL_RULES, type Authorizer, type Decision, NO_OPINION, NO_RULES } from './authorizer.ts'
 
@@ -10,6 +11,7 @@ const ALLOW: Decision = { decision: 'allow' }
  * privilegedGroups('system:masters')
  */
 export function privilegedGroups(...groups: readonly string[]): Authorizer {
+  checkArguments('privilegedGroups(...groups)', [groups, 'a text'])
   const isPrivileged = (user: UserInfo): boolean => groups.some((group) => user.groups.includes(group))
   return {
     authorize: ({ user }) => (user !== undefined && isPrivileged(user) ? ALLOW : NO_OPINION),

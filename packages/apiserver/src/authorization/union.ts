@@ -1,3 +1,4 @@
+import { checkArguments, withFields } from '../../../../src/base/arguments.ts'
 import { isThenable } from '../../../../src/http/emit-gate.ts'
 import {
   type AuthorizationAttributes,
@@ -9,6 +10,8 @@ import {
   rulesOf,
 } from './authorizer.ts'
 
+const AN_AUTHORIZER = withFields('an object with authorize(attributes, context)', 'authorize')
+
 /**
  * Several authorizers as one, asked in order: the first that allows or denies has decided, also
  * when it reports an error. When none has an opinion, the union has none; its reason and its error
@@ -18,6 +21,7 @@ import {
  * unionAuthorizer(privilegedGroups('system:masters'), rbacFile('rbac.yaml'))
  */
 export function unionAuthorizer(...authorizers: readonly Authorizer[]): Authorizer {
+  checkArguments('unionAuthorizer(...authorizers)', [authorizers, AN_AUTHORIZER])
   const [only, ...others] = authorizers
   if (only !== undefined && others.length === 0) return only
 

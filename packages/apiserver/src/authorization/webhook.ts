@@ -1,3 +1,4 @@
+import { checkArguments } from '../../../../src/base/arguments.ts'
 import { toError } from '../../../../src/base/errors.ts'
 import { Asking } from '../webhook/asking.ts'
 import { type Poster, RemoteClient } from '../webhook/client.ts'
@@ -24,7 +25,10 @@ const CHARACTERS_MAX = 10_000
  * @example
  * webhookAuthorizer({ kubeconfig: '/etc/authz/kubeconfig.yaml', failurePolicy: 'Deny' })
  */
-export const webhookAuthorizer = (options: AuthorizationWebhookOptions): Authorizer => webhookFrom(resolveWebhook(options))
+export function webhookAuthorizer(options: AuthorizationWebhookOptions): Authorizer {
+  checkArguments('webhookAuthorizer(options)', [options, 'an object'])
+  return webhookFrom(resolveWebhook(options))
+}
 
 /** The same for options that are complete. */
 export function webhookFrom(settings: ResolvedAuthorizationWebhook): Authorizer {

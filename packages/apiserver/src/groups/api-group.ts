@@ -1,3 +1,4 @@
+import { checkArguments } from '../../../../src/base/arguments.ts'
 import { optionError, show } from '../../../../src/base/errors.ts'
 import type { Resource } from './resource/define-resource.ts'
 import { type Storage, verbsOf } from './storage/storage.ts'
@@ -33,7 +34,9 @@ export interface ApiGroup {
  * @throws QuiesceError ERR_OPTION_INVALID
  * @see kubernetes/apiserver pkg/server/genericapiserver.go APIGroupInfo
  */
-export function apiGroup({ group, versions }: ApiGroupDefinition): ApiGroup {
+export function apiGroup(definition: ApiGroupDefinition): ApiGroup {
+  checkArguments('apiGroup(definition)', [definition, 'an object'])
+  const { group, versions } = definition
   if (typeof group !== 'string') throw optionError('group of apiGroup()', group, 'a text')
   const named = `group ${show(group)}`
   const all = Object.entries(versions ?? {}).map(([version, resources]): ApiVersion => {

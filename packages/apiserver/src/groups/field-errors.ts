@@ -19,7 +19,9 @@ export interface FieldError {
   readonly message: string
 }
 
-const shown = (value: unknown): string => (typeof value === 'string' ? goQuote(value) : safeJson(value ?? null))
+const shown = (value: unknown): string => (typeof value === 'string' ? goQuote(value) : safeJson(isJson(value) ? value : null))
+
+const isJson = (value: unknown): boolean => !['function', 'symbol', 'undefined'].includes(typeof value)
 
 /**
  * One function for each kind, with upstream's texts.

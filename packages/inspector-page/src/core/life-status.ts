@@ -85,7 +85,7 @@ function lostSummary(view: View, { attempts }: { readonly attempts: number }): S
   return {
     shape: 'lost',
     headline: 'Connection lost without a report',
-    detail: `Last heard of ${state}. What is shown is what was known then. Trying again (${attempts}).`,
+    detail: `Last heard of ${state}. The page shows what was known then. Trying again (${attempts}).`,
   }
 }
 

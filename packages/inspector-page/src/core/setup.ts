@@ -56,7 +56,7 @@ export function readinessTrouble({ setup, life }: View): string {
 export function endWords({ setup, opening }: View): string {
   const { mode, deadlineMs } = opening ?? {}
   const atMost = setup?.stop.deadlineMs ?? deadlineMs
-  if (atMost === undefined) return 'A stop now would take as long as it takes: there is no deadline'
+  if (atMost === undefined) return 'A stop now would take as long as its work: there is no deadline'
   const delayMs = setup?.stop.delayMs ?? 0
   const delay = delayMs > 0 ? `${durationText(delayMs)} delay` : undefined
   const then = mode && MODE_WORDS[mode]

@@ -104,7 +104,7 @@ function budgetWords(view: View, now: number): string {
   if (!spent) {
     if (!view.opening) return 'No stop has been requested.'
     if (unitsOf(view) === STEPS) return 'No time passes in a counter-example: it counts its steps.'
-    return view.life.stop ? 'Without a deadline: it takes as long as it takes.' : `${endWords(view)}.`
+    return view.life.stop ? 'There is no deadline: the end comes when the work is done.' : `${endWords(view)}.`
   }
   const { elapsedMs, deadlineMs, leftMs, nextCut } = spent
   if (view.life.exitCode !== undefined)

@@ -1,6 +1,7 @@
 import { ModelError } from '../errors.ts'
 import { canonical, changeIn, fieldsOf, hasFields, type OwnFields } from './canonical.ts'
 import { mutated } from './changes.ts'
+import type { ContextKeys } from './context-keys.ts'
 import type { Context } from './internals.ts'
 import { Interner } from './interner.ts'
 import { purely, type Where } from './purely.ts'
@@ -31,21 +32,26 @@ export class Contexts {
   readonly #values = new Map<string, number>()
   readonly #after = new WeakMap<object, Map<ContextState, ContextState | Thrown>>()
   readonly #where: string
+  readonly #known: ContextKeys
 
-  constructor(where: string) {
+  constructor(where: string, known: ContextKeys) {
+    this.#known = known
     this.#where = `${where}: context`
   }
 
   intern(object: Readonly<Record<string, unknown>>): ContextState {
     const keys = Object.keys(object).sort()
     const values = keys.map((key) => this.#valueOf(key, object[key]))
-    return this.#contexts.intern(keys.map((key, i) => `${key}=${values[i]}`).join(), (index) => ({
-      index,
-      // Its own object: what is handed in may belong to the caller.
-      object: { ...object },
-      values: new Map(keys.map((key, i) => [key, values[i] as number])),
-      fields: fieldsOf(object),
-    }))
+    return this.#contexts.intern(keys.map((key, i) => `${key}=${values[i]}`).join(), (index) => {
+      for (const key of keys) this.#known.known.add(key)
+      return {
+        index,
+        // Its own object: what is handed in may belong to the caller.
+        object: { ...object },
+        values: new Map(keys.map((key, i) => [key, values[i] as number])),
+        fields: fieldsOf(object),
+      }
+    })
   }
 
   /** A context after assignments, or what they throw at it. */

@@ -1,9 +1,13 @@
 import type { AnyStateMachine, EventObject } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
+import { assertFields, shown } from '../options.ts'
 import { assertUnchanged } from './changes.ts'
+import type { ContextKeys } from './context-keys.ts'
 import type { LogicKind } from './internals.ts'
+import { contextNow, valueShown } from './named.ts'
 import { purely } from './purely.ts'
+import type { MachineStanding } from './standing.ts'
 import type { LocalState, Logic } from './state.ts'
 import type { ContextOf, InputOf, MachineEvent, StateOf, ValueOf } from './typed.ts'
 import { eventsHeardBy, hears } from './vocabulary.ts'
@@ -27,6 +31,8 @@ export interface Environment<
   readonly children?: Readonly<Record<string, OpaqueChild | ((input: unknown, id: string) => OpaqueChild)>> | undefined
 }
 
+export const ENVIRONMENT: Readonly<Record<keyof Environment, true>> = { input: true, events: true, children: true }
+
 /** What the function for events may look at. */
 export interface RootView<M extends AnyStateMachine = AnyStateMachine> {
   readonly value: ValueOf<M>
@@ -41,6 +47,8 @@ export interface OpaqueChild {
   /** Events that it may send to its parent while it runs, any number of times. */
   readonly sends?: readonly EventObject[]
 }
+
+const CHILD: Readonly<Record<keyof OpaqueChild, true>> = { outcomes: true, sends: true }
 
 export type Outcome = { readonly kind: 'resolves'; readonly output?: unknown } | { readonly kind: 'rejects'; readonly error: unknown }
 
@@ -74,12 +82,18 @@ export function eventsAt({ events = [] }: Environment, { standing, logic }: Loca
   const where = { machine: `${logic.name}: events()`, value: standing?.value }
   const listed: unknown = purely(
     () => where,
-    () => events(standing as unknown as RootView),
+    () => events(rootView(logic, standing as MachineStanding)),
   )
   assertUnchanged(standing?.context, 'context', where)
   if (!Array.isArray(listed)) throw new ModelError('ERR_MODEL_OPTION', `events(): returned ${String(listed)}, allowed: a list of events`)
   return listed as readonly EventObject[]
 }
+
+const rootView = (logic: Logic, standing: MachineStanding): RootView => ({
+  value: valueShown(logic, standing.value),
+  context: contextNow(standing.context, logic.contextKeys as ContextKeys),
+  matches: (value) => standing.matches(value),
+})
 
 /** @throws ModelError ERR_MODEL_UNKNOWN for one that the root would never hear */
 export function assertHeard({ type }: EventObject, logic: Logic, label: string): void {
@@ -136,7 +150,7 @@ export function assertChild(child: unknown, label: string): asserts child is Opa
       'ERR_MODEL_OPTION',
       `${label}: got ${String(child)}, allowed: an object with outcomes and sends, or a function that gives one`,
     )
-  assertKeys(child, ['outcomes', 'sends'], label)
+  assertFields(child, CHILD, label)
   const { outcomes = [], sends = [] } = child as OpaqueChild
   const isOutcome = (outcome: unknown): boolean => ['resolves', 'rejects'].includes((outcome as Outcome | undefined)?.kind ?? '')
   if (!Array.isArray(outcomes) || !outcomes.every(isOutcome))
@@ -160,13 +174,3 @@ export function assertEvents(events: unknown, label: string): asserts events is 
       )
   }
 }
-
-/** @throws ModelError ERR_MODEL_OPTION for a field that is not read */
-export function assertKeys(given: object, allowed: readonly string[], label: string): void {
-  const unknown = Object.keys(given).find((key) => !allowed.includes(key))
-  if (unknown !== undefined)
-    throw new ModelError('ERR_MODEL_OPTION', `${label}.${unknown}: unknown${hint(unknown, allowed)}`, { field: unknown, allowed })
-}
-
-export const shown = (value: unknown): string =>
-  typeof value === 'string' ? JSON.stringify(value) : typeof value === 'object' ? (JSON.stringify(value) ?? 'nothing') : String(value)

@@ -1,10 +1,11 @@
 import type { AnyStateMachine } from 'xstate'
 import { ModelError } from '../errors.ts'
+import { assertFields } from '../options.ts'
 import { canonical, forgetTexts } from './canonical.ts'
 import { type Choice, Choices } from './choice.ts'
 import { Delivery, type DeliveryListener } from './delivery.ts'
-import { type Environment, isDescribed } from './environment.ts'
-import { assertChildrenKnown, assertEventsHeard, assertMachine, assertOptions, type Limits } from './given.ts'
+import { ENVIRONMENT, type Environment, isDescribed } from './environment.ts'
+import { assertEventsHeard, assertMachine, assertNamesKnown, assertOptions, type Limits } from './given.ts'
 import { Graph } from './graph.ts'
 import { watchingChance } from './purely.ts'
 import { type ActorState, ActorStates, type LocalState } from './state.ts'
@@ -28,6 +29,7 @@ export class Model {
   readonly #states = new ActorStates()
 
   constructor(machine: AnyStateMachine, environment: Environment, recheckEvery: number) {
+    assertFields(environment, ENVIRONMENT, 'environment')
     this.steps = new Steps(recheckEvery, (source, id) => isDescribed(environment, source, id))
     this.machine = machine
     this.environment = environment
@@ -115,7 +117,7 @@ function walk(
       let to = numbers[next.index]
       if (to === undefined) {
         if (graph.stateCount >= statesMax) {
-          assertChildrenKnown(environment, machine, model.steps)
+          assertNamesKnown(environment, machine, model.steps)
           throw tooLarge(statesMax, model.steps.locals.all)
         }
         to = graph.addState(next, graph.edgeCount)
@@ -124,7 +126,7 @@ function walk(
       graph.addEdge(to, choice, delivery.effects)
     }
   }
-  assertChildrenKnown(environment, machine, model.steps)
+  assertNamesKnown(environment, machine, model.steps)
   return { model, graph }
 }
 

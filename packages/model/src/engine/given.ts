@@ -1,7 +1,8 @@
 import type { AnyStateMachine } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
-import { assertChild, assertEvents, assertHeard, assertKeys, type Environment, shown } from './environment.ts'
+import { assertFields, shown } from '../options.ts'
+import { assertChild, assertEvents, assertHeard, ENVIRONMENT, type Environment } from './environment.ts'
 import { isForeignMachine, kindOf } from './internals.ts'
 import type { Steps } from './step.ts'
 import { unsupported } from './unsupported.ts'
@@ -26,10 +27,12 @@ export interface Limits {
   readonly onProgress?: ((found: number, taken: number) => void) | undefined
 }
 
-const OPTIONS = ['input', 'events', 'children', 'statesMax', 'recheckEvery', 'onProgress'] as const satisfies readonly (
-  | keyof Limits
-  | keyof Environment
-)[]
+const OPTIONS: Readonly<Record<keyof (Limits & Environment), true>> = {
+  ...ENVIRONMENT,
+  statesMax: true,
+  recheckEvery: true,
+  onProgress: true,
+}
 
 /** @throws ModelError ERR_MODEL_OPTION for what is no machine */
 export function assertMachine(given: unknown): asserts given is AnyStateMachine {
@@ -51,9 +54,7 @@ export function assertMachine(given: unknown): asserts given is AnyStateMachine 
  * @throws ModelError ERR_MODEL_OPTION
  */
 export function assertOptions(options: unknown): asserts options is Environment & Limits {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new ModelError('ERR_MODEL_OPTION', `options: got ${shown(options)}, allowed: an object`)
-  assertKeys(options, OPTIONS, 'options')
+  assertFields(options, OPTIONS, 'options')
   const { events, children, statesMax, recheckEvery, onProgress } = options as Environment & Limits
   if (events !== undefined && typeof events !== 'function') assertEvents(events, 'events')
   if (typeof children !== 'object' && children !== undefined)
@@ -80,10 +81,16 @@ export function assertEventsHeard({ events }: Environment, machine: AnyStateMach
 }
 
 /**
- * Refuses what is said of a child that no machine declares and none has started.
+ * Refuses what is said of a child that no machine declares and none has started, and a key that the
+ * function for events has read and no context has: both are known when all is explored.
  * @throws ModelError ERR_MODEL_UNKNOWN
  */
-export function assertChildrenKnown({ children = {} }: Environment, machine: AnyStateMachine, { logics, childIds }: Steps): void {
+export function assertNamesKnown(environment: Environment, machine: AnyStateMachine, steps: Steps): void {
+  assertChildrenKnown(environment, machine, steps)
+  for (const { contextKeys, name } of steps.logics.all) for (const key of contextKeys?.asked ?? []) contextKeys?.assertKnown(key, name)
+}
+
+function assertChildrenKnown({ children = {} }: Environment, machine: AnyStateMachine, { logics, childIds }: Steps): void {
   const declared = childNames(machine)
   const known = new Set([...declared, ...childIds, ...logics.all.flatMap(({ name, kind }) => (kind === 'machine' ? [] : [name]))])
   for (const name of Object.keys(children)) {

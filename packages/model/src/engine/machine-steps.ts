@@ -46,7 +46,7 @@ export class MachineSteps {
     this.#standIn = new StandIn(this.#machine.id, isRoot, (transitions) => watched.microstep(transitions))
     this.#commands = new Commands(steps, logic, this.#standIn)
     this.#regions = new Regions(this.#machine)
-    this.#contexts = new Contexts(logic.name)
+    this.#contexts = new Contexts(logic.name, watched.contextKeys)
   }
 
   initial(input: unknown): Step {

@@ -9,10 +9,11 @@ import {
   type Snapshot,
   StateMachine,
 } from 'xstate'
-import { ModelError } from '../errors.ts'
+import { A_TRACE, checkGiven, EXPLORED, ModelError } from '../errors.ts'
+import { assertFields } from '../options.ts'
 import { canonical } from './canonical.ts'
 import type { Choice } from './choice.ts'
-import { type Environment, isDescribed } from './environment.ts'
+import { ENVIRONMENT, type Environment, isDescribed } from './environment.ts'
 import type { Exploration } from './explore.ts'
 import { isCustom, isError, kindOf, parentOf, STOP } from './internals.ts'
 import type { ActorState, Timer } from './state.ts'
@@ -32,6 +33,7 @@ export class Stage {
 
   /** @param environment a reducer of which it says what it does is a puppet, too */
   constructor(machine: AnyStateMachine, environment: Environment = {}) {
+    assertFields(environment, ENVIRONMENT, 'environment')
     this.#environment = environment
     this.machine = this.#onStrings(machine)
   }
@@ -119,7 +121,12 @@ export class Replay {
  * Follows a trace on live actors, to its end.
  * @throws ModelError ERR_MODEL_REPLAY when they do something else
  */
-export function replayed({ model, graph }: Exploration, { edges }: Pick<Trace, 'edges'>): Replay {
+export function replayed(exploration: Exploration, trace: Pick<Trace, 'edges'>): Replay {
+  const call = 'replayed(exploration, trace)'
+  checkGiven(call, 'exploration', exploration, EXPLORED, 'graph', 'model')
+  checkGiven(call, 'trace', trace, A_TRACE, 'edges')
+  const { model, graph } = exploration
+  const { edges } = trace
   const replay = new Replay(new Stage(model.machine, model.environment), model.environment.input)
   for (const edge of edges) replay.take(graph.choice(edge))
   return replay
@@ -225,7 +232,10 @@ export interface ConformanceOptions {
  * Follows the graph on live actors, and compares what they are in, their timers and what they said.
  * The guard against every change of xstate that the explorer would not notice.
  */
-export function mismatches(exploration: Exploration, { every = 'state', sample = 1 }: ConformanceOptions = {}): Mismatch[] {
+export function mismatches(exploration: Exploration, options: ConformanceOptions = {}): Mismatch[] {
+  checkGiven('mismatches(exploration, options?)', 'exploration', exploration, EXPLORED, 'graph', 'model')
+  assertFields(options, { every: true, sample: true } satisfies Record<keyof ConformanceOptions, true>, 'options')
+  const { every = 'state', sample = 1 } = options
   const { graph, model } = exploration
   const stage = new Stage(model.machine, model.environment)
   const ways = graph.states.flatMap((_, state) => {

@@ -1,4 +1,5 @@
 import type { AnyStateMachine, EventObject } from 'xstate'
+import type { ContextKeys } from './context-keys.ts'
 import type { LogicKind } from './internals.ts'
 import type { MachineStanding } from './standing.ts'
 
@@ -30,6 +31,8 @@ export interface Logic {
   readonly machine?: AnyStateMachine
   /** Its own steps are computed; otherwise it takes none. */
   readonly isExplored: boolean
+  /** Of machines: what their contexts are known to have. */
+  readonly contextKeys?: ContextKeys
   /** Ids of all children in the system, declared or started so far. */
   readonly childIds: ReadonlySet<string>
 }

@@ -147,7 +147,15 @@ export class Steps implements StepTable {
     return this.logics.intern(`${id} ${isRoot}`, (index) => {
       const watched = new WatchedMachine(logic as AnyStateMachine)
       for (const childId of machinesBelow(watched.machine).flatMap(invokedBy)) this.childIds.add(childId)
-      const made: Logic = { index, name: watched.machine.id, kind, machine: watched.machine, isExplored: true, childIds: this.childIds }
+      const made: Logic = {
+        index,
+        name: watched.machine.id,
+        kind,
+        machine: watched.machine,
+        isExplored: true,
+        contextKeys: watched.contextKeys,
+        childIds: this.childIds,
+      }
       this.#steppers.set(made, new MachineSteps(this, made, watched, isRoot))
       return made
     })

@@ -1,4 +1,5 @@
 import type { StateValue } from 'xstate'
+import { A_TRACE, checkGiven } from '../errors.ts'
 import { timerName } from './choice.ts'
 import type { DeliveryListener } from './delivery.ts'
 import type { Exploration } from './explore.ts'
@@ -141,7 +142,9 @@ export function brief(value: unknown): string {
 export const effectText = ({ type, params }: Effect): string => (params === undefined ? type : `${type} ${brief(params)}`)
 
 /** A trace as a numbered list of what changed, ending with what is wrong. */
-export function printTrace({ steps, finding, loopsFrom }: Trace): string {
+export function printTrace(trace: Trace): string {
+  checkGiven('printTrace(trace)', 'trace', trace, A_TRACE, 'steps')
+  const { steps, finding, loopsFrom } = trace
   const width = String(steps.length).length
   const lines = steps.flatMap(({ label, changes, effects }, i) => [
     ...(i === loopsFrom ? ['-- from here on for ever --'] : []),

@@ -1,6 +1,7 @@
 import { type AnyStateMachine, matchesState, type StateValue } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
+import { contextShown, valueShown } from './named.ts'
 import { remembered } from './remembered.ts'
 import type { ActorState, Path, Timer } from './state.ts'
 import type { ContextOf, StateOf, ValueOf } from './typed.ts'
@@ -10,9 +11,12 @@ import { assertState } from './vocabulary.ts'
 export interface ActorView<M extends AnyStateMachine = AnyStateMachine> {
   readonly id: string
   readonly status: 'active' | 'done' | 'error'
-  /** Of machines. */
+  /** Of machines. Reading a region that the machine does not have is refused. */
   readonly value: ValueOf<M> | undefined
-  /** Of machines, and what a transition function has come to. */
+  /**
+   * Of machines, and what a transition function has come to. Reading a key that no context of the
+   * machine has in any run is refused: ModelError ERR_MODEL_UNKNOWN.
+   */
   readonly context: ContextOf<M>
   /** Of opaque children. */
   readonly input: unknown
@@ -60,13 +64,13 @@ class View implements ActorView {
   }
 
   get value(): StateValue | undefined {
-    this.#value ??= this.#state.local.standing?.value
+    const { standing, logic } = this.#state.local
+    this.#value ??= standing && valueShown(logic, standing.value)
     return this.#value
   }
 
   get context(): unknown {
-    const { standing, reduced } = this.#state.local
-    return standing ? standing.context : reduced
+    return contextShown(this.#state.local)
   }
 
   get input(): unknown {

@@ -1,4 +1,5 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition, EventObject } from 'xstate'
+import { ContextKeys } from './context-keys.ts'
 import type { Assigned } from './contexts.ts'
 import { type Assign, type Assigner, type Collect, type Context, type Enqueueing, isAssign, isEnqueueing, optionsOf } from './internals.ts'
 import { type Look, textOfLook } from './looks.ts'
@@ -27,6 +28,7 @@ export interface Watched {
  */
 export class WatchedMachine {
   readonly machine: AnyStateMachine
+  readonly contextKeys = new ContextKeys()
   /** More microsteps in one step are taken for an endless loop. */
   readonly maxIterations: number
   #microsteps = 0
@@ -181,6 +183,7 @@ export class WatchedMachine {
   }
 
   #watchAssign(action: Assign): Assign {
+    if (typeof action.assignment === 'object') for (const key of Object.keys(action.assignment)) this.contextKeys.known.add(key)
     const resolve: Assign['resolve'] = (scope, snapshot, args, params, self) => {
       if (snapshot.context !== this.#shown) return action.resolve(scope, snapshot, args, params, self)
       const assignment: Assigner = (assignArgs, assignParams) => {

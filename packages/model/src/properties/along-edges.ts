@@ -4,7 +4,7 @@ import type { Edge } from '../engine/graph.ts'
 import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import type { Property, Violation } from './property.ts'
-import type { When } from './safety.ts'
+import { type When, whenOf } from './safety.ts'
 
 /**
  * A property of every single step. `holds` returns true, or says what is wrong; `step` has what
@@ -14,8 +14,9 @@ export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
   id: string,
   text: string,
   holds: (before: ActorView<M>, after: ActorView<M>, step: Edge) => boolean | string,
-  { when = () => true }: When<[before: ActorView<M>, after: ActorView<M>, step: Edge]> = {},
+  options: When<[before: ActorView<M>, after: ActorView<M>, step: Edge]> = {},
 ): Property<M> {
+  const { when = () => true } = whenOf(options, id)
   function* steps({ graph }: Exploration<M>) {
     const view = (number: number) => viewOf(graph.states[number] as ActorState) as ActorView<M>
     for (let from = 0; from < graph.stateCount; from++)

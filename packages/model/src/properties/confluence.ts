@@ -1,5 +1,6 @@
 import type { Choice } from '../engine/choice.ts'
 import type { Graph } from '../engine/graph.ts'
+import { assertFields } from '../options.ts'
 import type { Property, Violation } from './property.ts'
 
 export interface Confluence {
@@ -18,24 +19,28 @@ export const confluent = (
   id: string,
   text: string,
   independent: (one: Choice, other: Choice) => boolean,
-  { mayDisable = () => false }: Confluence = {},
-): Property => ({
-  id,
-  text,
-  violation({ graph }): Violation | undefined {
-    for (let state = 0; state < graph.stateCount; state++) {
-      for (let one = graph.firstEdge(state); one < graph.endEdge(state); one++) {
-        for (let other = one + 1; other < graph.endEdge(state); other++) {
-          if (!independent(graph.choice(one), graph.choice(other))) continue
-          const finding = difference(graph, one, other, mayDisable)
-          if (finding) return { finding, edges: [...graph.pathTo(state), one, ...after(graph, one, other)] }
+  options: Confluence = {},
+): Property => {
+  assertFields(options, { mayDisable: true } satisfies Record<keyof Confluence, true>, `${id}: options`)
+  const { mayDisable = () => false } = options
+  return {
+    id,
+    text,
+    violation({ graph }): Violation | undefined {
+      for (let state = 0; state < graph.stateCount; state++) {
+        for (let one = graph.firstEdge(state); one < graph.endEdge(state); one++) {
+          for (let other = one + 1; other < graph.endEdge(state); other++) {
+            if (!independent(graph.choice(one), graph.choice(other))) continue
+            const finding = difference(graph, one, other, mayDisable)
+            if (finding) return { finding, edges: [...graph.pathTo(state), one, ...after(graph, one, other)] }
+          }
         }
       }
-    }
-    return undefined
-  },
-  vacuous: ({ graph }) => (isAnyPair(graph, independent) ? undefined : 'no state has two choices that it is about'),
-})
+      return undefined
+    },
+    vacuous: ({ graph }) => (isAnyPair(graph, independent) ? undefined : 'no state has two choices that it is about'),
+  }
+}
 
 function isAnyPair(graph: Graph, independent: (one: Choice, other: Choice) => boolean): boolean {
   return graph.states.some((_, state) => {

@@ -5,6 +5,7 @@ import { remembered } from '../engine/remembered.ts'
 import type { LocalState, ModelEvent } from '../engine/state.ts'
 import type { Step } from '../engine/step-table.ts'
 import { machinesBelow } from '../engine/vocabulary.ts'
+import { checkGiven, EXPLORED } from '../errors.ts'
 import { constantKeys, readsOnly } from './folded.ts'
 
 /** A transition that no run takes, and why. */
@@ -34,7 +35,9 @@ export interface Unreached {
  * The states of every machine of the system that no run enters, not even on the way. Of a machine
  * that no run starts it is the outermost state.
  */
-export function unreached({ model }: Exploration): Unreached[] {
+export function unreached(exploration: Exploration): Unreached[] {
+  checkGiven('unreached(exploration)', 'exploration', exploration, EXPLORED, 'graph', 'model')
+  const { model } = exploration
   const visits = [...visitsOf(model)]
   const started = new Set(visits.map(([{ id }]) => id))
   const idle = machinesBelow(model.machine).filter(({ id }) => !started.has(id))
@@ -49,7 +52,9 @@ export function unreached({ model }: Exploration): Unreached[] {
  * show as `refused`: what a configuration makes impossible is told apart from what nothing makes
  * possible.
  */
-export function untaken({ model }: Exploration): Untaken[] {
+export function untaken(exploration: Exploration): Untaken[] {
+  checkGiven('untaken(exploration)', 'exploration', exploration, EXPLORED, 'graph', 'model')
+  const { model } = exploration
   return [...visitsOf(model)].flatMap(([machine, visits]) => {
     const locals = model.steps.locals.all.filter(({ logic }) => logic.machine === machine)
     const keys = constantKeys(locals)

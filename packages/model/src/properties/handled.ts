@@ -4,6 +4,7 @@ import type { ActorState } from '../engine/state.ts'
 import { assertState, hears, machinesBelow, patternsOf } from '../engine/vocabulary.ts'
 import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
+import { assertFields } from '../options.ts'
 import type { Property, Violation } from './property.ts'
 
 /** An event that a machine may ignore, everywhere or in one state. */
@@ -14,35 +15,42 @@ export interface Ignored {
   readonly event: string
   /** One of these states. Default any. */
   readonly in?: StateValue | readonly StateValue[]
+  /** For those who read the list. */
+  readonly why?: string
 }
 
 /**
  * Whatever reaches a machine moves it or makes it act, unless it is listed: events are not lost by
  * oversight.
  */
-export const handlesOrIgnores = (id: string, ignored: readonly Ignored[] = []): Property => ({
-  id,
-  text: 'every event that reaches a machine is handled there or listed as ignored',
-  violation(exploration): Violation | undefined {
-    const { model, graph } = exploration
-    for (const entry of ignored) assertNamed(exploration, entry, id)
-    for (const { from, event, step } of model.steps.taken) {
-      if (!from?.standing || !event || step.transitions.length > 0) continue
-      const { value } = from.standing
-      const isListed = (entry: Ignored): boolean =>
-        entry.machine === from.logic.name &&
-        (entry.event.endsWith('*') ? event.type.startsWith(entry.event.slice(0, -1)) : entry.event === event.type) &&
-        (entry.in === undefined || [entry.in].flat().some((state) => matchesState(state, value)))
-      if (ignored.some(isListed)) continue
-      const isHere = (actor: ActorState): boolean => actor.local === from || actor.children.some(isHere)
-      // Between two macrosteps of one delivery an actor may be in a state in which it never rests.
-      const state = Math.max(0, graph.states.findIndex(isHere))
-      return { finding: `${from.logic.name} ignores ${event.type} in ${JSON.stringify(value)}`, edges: graph.pathTo(state) }
-    }
-    return undefined
-  },
-  vacuous: ({ model }) => (model.steps.taken.some(({ event }) => event) ? undefined : 'no event reaches any machine'),
-})
+export const handlesOrIgnores = (id: string, ignored: readonly Ignored[] = []): Property => {
+  for (const [i, entry] of ignored.entries()) assertFields(entry, IGNORED, `${id}: ignored[${i}]`)
+  return {
+    id,
+    text: 'every event that reaches a machine is handled there or listed as ignored',
+    violation(exploration): Violation | undefined {
+      const { model, graph } = exploration
+      for (const entry of ignored) assertNamed(exploration, entry, id)
+      for (const { from, event, step } of model.steps.taken) {
+        if (!from?.standing || !event || step.transitions.length > 0) continue
+        const { value } = from.standing
+        const isListed = (entry: Ignored): boolean =>
+          entry.machine === from.logic.name &&
+          (entry.event.endsWith('*') ? event.type.startsWith(entry.event.slice(0, -1)) : entry.event === event.type) &&
+          (entry.in === undefined || [entry.in].flat().some((state) => matchesState(state, value)))
+        if (ignored.some(isListed)) continue
+        const isHere = (actor: ActorState): boolean => actor.local === from || actor.children.some(isHere)
+        // Between two macrosteps of one delivery an actor may be in a state where it never rests.
+        const state = Math.max(0, graph.states.findIndex(isHere))
+        return { finding: `${from.logic.name} ignores ${event.type} in ${JSON.stringify(value)}`, edges: graph.pathTo(state) }
+      }
+      return undefined
+    },
+    vacuous: ({ model }) => (model.steps.taken.some(({ event }) => event) ? undefined : 'no event reaches any machine'),
+  }
+}
+
+const IGNORED: Readonly<Record<keyof Ignored, true>> = { machine: true, event: true, in: true, why: true }
 
 /** @throws ModelError ERR_MODEL_UNKNOWN for a machine, an event or a state that there is not */
 function assertNamed({ model }: Exploration, { machine: name, event, in: states }: Ignored, property: string): void {

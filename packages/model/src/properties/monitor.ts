@@ -4,6 +4,8 @@ import type { Graph } from '../engine/graph.ts'
 import { remembered } from '../engine/remembered.ts'
 import { assertSayable, type NameOf, namesSaid } from '../engine/said.ts'
 import type { Effect } from '../engine/state.ts'
+import { checkGiven } from '../errors.ts'
+import { assertFields } from '../options.ts'
 import type { Property, Violation } from './property.ts'
 
 /**
@@ -37,12 +39,18 @@ export interface Broken {
 
 export const broken = (message: string): Broken => ({ broken: message })
 
-export const monitored = (id: string, text: string, monitor: Monitor): Property => ({
-  id,
-  text,
-  violation: ({ graph }) => new Run(graph, monitor).violation(),
-  vacuous: (exploration) => (isMoved(exploration, monitor) ? undefined : 'nothing that happens in any run is of interest to it'),
-})
+/** @throws ModelError ERR_MODEL_OPTION for a field of the monitor that nothing reads */
+export function monitored(id: string, text: string, monitor: Monitor): Property {
+  assertFields(monitor, MONITOR, `${id}: monitor`)
+  return {
+    id,
+    text,
+    violation: ({ graph }) => new Run(graph, monitor).violation(),
+    vacuous: (exploration) => (isMoved(exploration, monitor) ? undefined : 'nothing that happens in any run is of interest to it'),
+  }
+}
+
+const MONITOR: Readonly<Record<keyof Monitor, true>> = { initial: true, next: true, heard: true, atRest: true, concerns: true }
 
 /**
  * Whether anything makes a monitor leave its first state: as long as nothing does, it stays there,
@@ -71,6 +79,7 @@ export const atMostOnce = (id: string, text: string, nameOf: NameOf): Property =
 
 /** `later` is only said after every one of `earlier`. */
 export function inOrder(id: string, text: string, nameOf: NameOf, earlier: readonly string[], later: string): Property {
+  checkGiven('inOrder(id, text, nameOf, earlier, later)', 'earlier', earlier, 'a list of names', 'join')
   const { violation } = monitored(id, text, {
     initial: earlier.join('\n'),
     next: (missing, effect) => {

@@ -1,7 +1,7 @@
 import type { AnyStateMachine } from 'xstate'
 import type { Exploration } from '../engine/explore.ts'
 import { printTrace, type Trace, traceOf } from '../engine/trace.ts'
-import { ModelError } from '../errors.ts'
+import { checkGiven, EXPLORED, ModelError } from '../errors.ts'
 
 /** Something that holds for a system or does not. */
 export interface Property<M extends AnyStateMachine = AnyStateMachine> {
@@ -54,6 +54,7 @@ export interface Verdict {
  * property that names what there is not; ERR_MODEL_MUTATED for one that changes what it looks at
  */
 export function check<M extends AnyStateMachine>(exploration: Exploration<M>, properties: readonly Property<NoInfer<M>>[]): Verdict[] {
+  checkGiven('check(exploration, properties)', 'exploration', exploration, EXPLORED, 'graph', 'model')
   assertProperties(properties)
   const verdicts = properties.map((property): Verdict => {
     const { id, text } = property
@@ -86,6 +87,7 @@ function assertProperties(given: unknown): asserts given is readonly Property[] 
  * or ERR_MODEL_VACUOUS when all of them hold of nothing; ERR_MODEL_OPTION without any verdict
  */
 export function assertHolds(verdicts: readonly Verdict[]): void {
+  checkGiven('assertHolds(verdicts)', 'verdicts', verdicts, 'the list that check() returns', 'length', 'filter')
   if (verdicts.length === 0) throw new ModelError('ERR_MODEL_OPTION', 'verdicts: there is none, so that nothing was checked')
   const violated = verdicts.filter(({ holds }) => !holds)
   if (violated.length === 0) return

@@ -2,11 +2,18 @@ import type { AnyStateMachine } from 'xstate'
 import type { Graph } from '../engine/graph.ts'
 import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
+import { assertFields } from '../options.ts'
 import type { Property, Violation } from './property.ts'
 
 /** When a property is asked. Default always; where it never comes true, the property is vacuous. */
 export interface When<T extends readonly unknown[]> {
   readonly when?: (...args: T) => boolean
+}
+
+/** @throws ModelError ERR_MODEL_OPTION */
+export function whenOf<T extends readonly unknown[]>(options: When<T>, id: string): When<T> {
+  assertFields(options, { when: true } satisfies Record<keyof When<T>, true>, `${id}: options`)
+  return options
 }
 
 /**
@@ -17,8 +24,9 @@ export function always<M extends AnyStateMachine = AnyStateMachine>(
   id: string,
   text: string,
   holds: (root: ActorView<M>) => boolean | string,
-  { when }: When<[root: ActorView<M>]> = {},
+  options: When<[root: ActorView<M>]> = {},
 ): Property<M> {
+  const { when } = whenOf(options, id)
   const isMeant = (state: ActorState): boolean => when?.(viewOf(state) as ActorView<M>) ?? true
   return {
     id,

@@ -3,6 +3,7 @@ import type { Choice } from '../engine/choice.ts'
 import type { Edge, Graph } from '../engine/graph.ts'
 import { assertChildNamed } from '../engine/said.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
+import { assertFields } from '../options.ts'
 import type { Property, Violation } from './property.ts'
 import { isDone } from './reachability.ts'
 import { stronglyConnected } from './strongly-connected.ts'
@@ -27,21 +28,29 @@ export interface Termination<M extends AnyStateMachine = AnyStateMachine> {
 export const terminates = <M extends AnyStateMachine = AnyStateMachine>(
   id: string,
   text: string,
-  { from = () => true, isEnd = isDone, isFair = ({ kind }) => kind === 'timer' }: Termination<M> = {},
-): Property<M> => ({
-  id,
-  text,
-  violation(exploration): Violation | undefined {
-    const { graph } = exploration
-    if (isFairOf(isFair)) for (const child of isFair.children) assertChildNamed(exploration, child, id)
-    const pending = graph.states.map((state) => !isEnd(viewOf(state) as ActorView<M>))
-    const begins = graph.states.map((state, i) => pending[i] === true && from(viewOf(state) as ActorView<M>))
-    const concerned = reachableFrom(graph, begins, pending)
-    return stuck(graph, concerned, isFair) ?? circling(graph, concerned, isFair)
-  },
-  vacuous: ({ graph }) =>
-    graph.states.some((state) => from(viewOf(state) as ActorView<M>)) ? undefined : 'no run reaches a state from which the end has to come',
-})
+  options: Termination<M> = {},
+): Property<M> => {
+  assertFields(options, TERMINATION, `${id}: options`)
+  const { from = () => true, isEnd = isDone, isFair = ({ kind }) => kind === 'timer' } = options
+  return {
+    id,
+    text,
+    violation(exploration): Violation | undefined {
+      const { graph } = exploration
+      if (isFairOf(isFair)) for (const child of isFair.children) assertChildNamed(exploration, child, id)
+      const pending = graph.states.map((state) => !isEnd(viewOf(state) as ActorView<M>))
+      const begins = graph.states.map((state, i) => pending[i] === true && from(viewOf(state) as ActorView<M>))
+      const concerned = reachableFrom(graph, begins, pending)
+      return stuck(graph, concerned, isFair) ?? circling(graph, concerned, isFair)
+    },
+    vacuous: ({ graph }) =>
+      graph.states.some((state) => from(viewOf(state) as ActorView<M>))
+        ? undefined
+        : 'no run reaches a state from which the end has to come',
+  }
+}
+
+const TERMINATION: Readonly<Record<keyof Termination, true>> = { from: true, isEnd: true, isFair: true }
 
 /** The states that can be reached from those of `begins` without leaving `within`. */
 function reachableFrom(graph: Graph, begins: readonly boolean[], within: readonly boolean[]): boolean[] {

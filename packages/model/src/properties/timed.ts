@@ -8,6 +8,7 @@ import type { ActorState, LocalState, Timer } from '../engine/state.ts'
 import type { Step } from '../engine/step-table.ts'
 import { actorPath } from '../engine/trace.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
+import { assertFields } from '../options.ts'
 import type { Property, Violation } from './property.ts'
 import { FIRST_TIMER, NOW, START, Zone } from './zone.ts'
 
@@ -42,16 +43,21 @@ export interface Bound {
  * It is an end within the bound as well, not only a bound of those ends that come: a state in which
  * time may pass without limit, because no timer is pending, violates it.
  */
-export const within = (id: string, text: string, bound: Bound): Property => ({
-  id,
-  text,
-  violation(exploration) {
-    for (const source of bound.prompt ?? []) assertChildNamed(exploration, source, id)
-    return new TimedSearch(exploration, bound).violation()
-  },
-  vacuous: ({ graph }) =>
-    isStarted(graph, bound) ? undefined : 'no step starts the clock: it leads into a state of `from` from one that is not',
-})
+export function within(id: string, text: string, bound: Bound): Property {
+  assertFields(bound, BOUND, `${id}: bound`)
+  return {
+    id,
+    text,
+    violation(exploration) {
+      for (const source of bound.prompt ?? []) assertChildNamed(exploration, source, id)
+      return new TimedSearch(exploration, bound).violation()
+    },
+    vacuous: ({ graph }) =>
+      isStarted(graph, bound) ? undefined : 'no step starts the clock: it leads into a state of `from` from one that is not',
+  }
+}
+
+const BOUND: Readonly<Record<keyof Bound, true>> = { from: true, until: true, atMostMs: true, prompt: true }
 
 function isStarted(graph: Graph, { from }: Bound): boolean {
   const isFrom = graph.states.map((state) => from(viewOf(state)))

@@ -1,3 +1,4 @@
+import { checkArguments } from '../../../../../src/base/arguments.ts'
 import { QuiesceError } from '../../../../../src/base/errors.ts'
 import { Reloader } from '../../../../../src/tls/reloader.ts'
 import { readDocuments } from '../../encoding/read-yaml.ts'
@@ -13,6 +14,7 @@ import { bindsSubjects, type RbacPolicy, rbacPolicy } from './policy.ts'
  * warning.
  */
 export function rbacFile(file: string): Authorizer {
+  checkArguments('rbacFile(file)', [file, 'a text'])
   let text: string | undefined
   let policy: RbacPolicy | undefined
   let reloader: Reloader | undefined

@@ -1,3 +1,4 @@
+import { checkArguments } from '../../../../../src/base/arguments.ts'
 import { optionError, show } from '../../../../../src/base/errors.ts'
 import { labelProblems, subdomainProblems } from '../../names.ts'
 import type { ApiObject } from '../api-object.ts'
@@ -89,6 +90,7 @@ export const groupVersion = (group: string, version: string): string => (group =
  * })
  */
 export function defineResource<S extends JsonSchema | StandardJsonSchema>(definition: ResourceDefinition<S>): Resource<ObjectOf<S>> {
+  checkArguments('defineResource(definition)', [definition, 'an object'])
   const { group, kind, plural, scope, versions, shortNames = [], categories = [], strategy = {} } = definition
   if (typeof group !== 'string' || (group !== '' && subdomainProblems(group).length > 0))
     throw optionError('group', group, 'a domain name in lower case, or empty')

@@ -1,3 +1,4 @@
+import { checkArguments } from '../../../../../src/base/arguments.ts'
 import { type Clock, systemClock } from '../../../../../src/base/clock.ts'
 import { optionError } from '../../../../../src/base/errors.ts'
 import { expired, serviceUnavailable, tooLargeResourceVersion } from '../../status-errors.ts'
@@ -27,6 +28,7 @@ const HISTORY_DEFAULT = 1_000
  * const versions = { v1: [{ resource: widgets, storage: memory.resource() }] }
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): MemoryStorage {
+  checkArguments('memoryStorage(options?)', [options, 'an object'])
   return new MemoryStorage(options)
 }
 

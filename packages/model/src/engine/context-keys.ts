@@ -1,0 +1,22 @@
+import { ModelError } from '../errors.ts'
+import { hint, isSlip } from '../near.ts'
+
+/** The keys that contexts of one machine have in some run, or that an assignment names. */
+export class ContextKeys {
+  readonly known = new Set<string>()
+  /** Read while it is not yet known which there are. */
+  readonly asked = new Set<string>()
+
+  /**
+   * Refuses a slip of the hand. Any other key may be one that only another input sets.
+   * @throws ModelError ERR_MODEL_UNKNOWN
+   */
+  assertKnown(key: string, machine: string): void {
+    if (this.known.has(key) || !isSlip(key, this.known)) return
+    throw new ModelError(
+      'ERR_MODEL_UNKNOWN',
+      `${machine}: no context has a key "${key}"${hint(key, this.known)}. If some other run has it, give it to the first context as undefined`,
+      { machine, key },
+    )
+  }
+}

@@ -1,0 +1,61 @@
+import type { AnyStateNode, StateValue } from 'xstate'
+import { ModelError } from '../errors.ts'
+import { hint } from '../near.ts'
+import type { ContextKeys } from './context-keys.ts'
+import { remembered } from './remembered.ts'
+import type { LocalState, Logic } from './state.ts'
+
+/** What properties see of a machine: a name that it lacks is refused. */
+
+/** Asked of every object by those who print, compare or await it. */
+const ASKED_OF_ALL = /^(?:toJSON|then|nodeType|tagName|asymmetricMatch)$|\W|^[$_@]/
+
+type Asked = (key: string) => void
+
+/** The same object for the same data, so that it can be compared. */
+const shownContexts = new WeakMap<object, object>()
+
+/** The context of a state that was explored. */
+export function contextShown({ logic, standing, reduced }: LocalState): unknown {
+  const { contextKeys, name } = logic
+  if (!standing || !contextKeys) return reduced
+  return remembered(shownContexts, standing.context, () => noting(standing.context, (key) => contextKeys.assertKnown(key, name)))
+}
+
+/** The context while states are explored: what it is asked for is known to be there only later. */
+export const contextNow = (context: object, { asked }: ContextKeys): object => noting(context, (key) => void asked.add(key))
+
+const noting = <T extends object>(target: T, isAsked: Asked): T =>
+  new Proxy(target, {
+    get: (_, key) => {
+      if (typeof key === 'string' && !(key in target) && !ASKED_OF_ALL.test(key)) isAsked(key)
+      return Reflect.get(target, key)
+    },
+  })
+
+const shownValues = new WeakMap<object, StateValue>()
+
+/** Where a machine stands, as xstate has it. */
+export function valueShown({ machine }: Logic, value: StateValue): StateValue {
+  if (typeof value === 'string' || !machine) return value
+  return remembered(shownValues, value, () => regionsOf(machine.root, value, ''))
+}
+
+function regionsOf(node: AnyStateNode, value: Exclude<StateValue, string>, path: string): StateValue {
+  const inner = Object.entries(value).map(([key, part]) => {
+    const child = node.states[key]
+    return [key, child && typeof part === 'object' ? regionsOf(child, part, `${path}${key}.`) : part]
+  })
+  return noting(Object.fromEntries(inner) as Exclude<StateValue, string>, (key) => {
+    if (!Object.hasOwn(node.states, key)) throw unknownState(node, key, path)
+  })
+}
+
+const unknownState = ({ machine, states }: AnyStateNode, key: string, path: string): ModelError => {
+  const names = Object.keys(states).map((name) => path + name)
+  return new ModelError('ERR_MODEL_UNKNOWN', `${machine.id}: there is no state "${path}${key}"${hint(path + key, names)}`, {
+    machine: machine.id,
+    name: path + key,
+    names,
+  })
+}

@@ -1,0 +1,56 @@
+import { optionError } from './errors.ts'
+
+const isFields = (given: unknown): given is Readonly<Record<string, unknown>> =>
+  typeof given === 'object' && given !== null && !Array.isArray(given)
+
+/** What an argument can be, in the words in which an error says it. */
+const KINDS = {
+  'a text': (given: unknown) => typeof given === 'string',
+  'a number': (given: unknown) => typeof given === 'number',
+  'a function': (given: unknown) => typeof given === 'function',
+  'a list': Array.isArray,
+  'an object': isFields,
+} as const
+
+/** Of an object that needs more than that: the words of an error, and its fields. */
+export interface Shape {
+  readonly allowed: string
+  readonly fields: readonly string[]
+}
+type ArgumentKind = keyof typeof KINDS | Shape
+
+/** What all that returns a life is called. */
+export const LIFE_ALLOWED = 'what createServer() or attachLifecycle() returned'
+
+/** An object with fields, such as what another function has returned. */
+export const withFields = (allowed: string, ...fields: readonly string[]): Shape => ({ allowed, fields })
+
+/** Also a function with fields, or an instance of a class. */
+const hasFields = (given: unknown, fields: readonly string[]): boolean =>
+  ((typeof given === 'object' && given !== null) || typeof given === 'function') && fields.every((field) => field in given)
+
+/**
+ * Checks what an exported function was given, before anything reads it: without it the first wrong
+ * argument is a TypeError from within, which says nothing about who has to change what.
+ * @param call as it is written: the names of the error come from it. A name with `?` may be left
+ * out, one with `...` is a list of such arguments
+ * @param given each argument with what it has to be
+ * @throws QuiesceError ERR_OPTION_INVALID
+ * @example
+ * checkArguments('memoryStorage(options?)', [options, 'an object'])
+ */
+export function checkArguments(call: string, ...given: readonly (readonly [value: unknown, kind: ArgumentKind])[]): void {
+  given.forEach(([value, kind], at) => {
+    const name = namesIn(call)[at] ?? ''
+    if (name.startsWith('...')) for (const each of value as readonly unknown[]) checkOne(call, name.slice(3), each, kind)
+    else if (value !== undefined || !name.endsWith('?')) checkOne(call, name, value, kind)
+  })
+}
+
+const namesIn = (call: string): readonly string[] => call.slice(call.indexOf('(') + 1, -1).split(', ')
+
+function checkOne(call: string, name: string, given: unknown, kind: ArgumentKind): void {
+  const isRight = typeof kind === 'string' ? KINDS[kind](given) : hasFields(given, kind.fields)
+  const allowed = typeof kind === 'string' ? kind : kind.allowed
+  if (!isRight) throw optionError(`${name.replace('?', '')} of ${call}`, given, allowed)
+}
