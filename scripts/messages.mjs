@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SECTIONS = /** @type {const} */ ([
   ['Errors, checks and limits', ['src/']],
   ['The log', ['src/log/', 'src/base/neutral-wording.ts', 'src/base/wording.ts']],
-  ['The start and the end of a process', ['src/process/', 'src/lifecycle/', 'src/platforms/']],
+  ['The start and the end of a process', ['src/process/', 'src/lifecycle/', 'src/listeners/', 'src/platforms/']],
   ['Options, as in help and in errors', ['src/options/']],
   ['The command line', ['src/cli/', 'src/example/']],
   ['The report and the terminal', ['src/report/', 'src/terminal/']],
