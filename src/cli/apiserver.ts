@@ -1,6 +1,7 @@
 import { type ApiServer, createApiServerOn } from '../../packages/apiserver/src/api-server.ts'
 import { type ApiServerConfig, type CompletedConfig, completeConfigFor } from '../../packages/apiserver/src/config.ts'
 import { type Delegate, emptyDelegate } from '../../packages/apiserver/src/delegate.ts'
+import { assertPackages } from '../../packages/apiserver/src/needed-packages.ts'
 import { takingOver } from '../../packages/apiserver/src/upgrades.ts'
 import { systemHost } from '../actors/host.ts'
 import { QuiesceError } from '../base/errors.ts'
@@ -30,6 +31,7 @@ export async function serveApi(settings: ApiServerSettings, host: CliHost, relea
   const found =
     app === undefined ? core(complete) : await loadApp(app, host, (exports) => servedOf({ app, export: name }, exports, complete))
   if (typeof found === 'number') return found
+  await assertPackages(found.server.config)
   const ended = found.server.prepare().run()
   // In the same turn: no signal can come in between.
   release()

@@ -15,6 +15,9 @@ const loadYaml = () =>
     throw new QuiesceError('ERR_DEPENDENCY_MISSING', 'reading YAML needs the package "yaml": npm install yaml', { package: 'yaml' }, cause)
   })
 
+/** By its first character; YAML that begins so is taken for JSON. */
+export const isJson = (text: string): boolean => /^\s*[{[]/.test(text)
+
 /**
  * The documents of a YAML text, or the value of a JSON one; empty documents are left out.
  * @param name stands in front of what is wrong, such as the file's name
@@ -22,7 +25,7 @@ const loadYaml = () =>
  * for YAML without the package `yaml`
  */
 export async function readDocuments(text: string, name: string): Promise<readonly unknown[]> {
-  if (/^\s*[{[]/.test(text)) {
+  if (isJson(text)) {
     try {
       return [JSON.parse(text)]
     } catch (thrown) {
