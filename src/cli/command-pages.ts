@@ -122,7 +122,8 @@ whether they can be read, match, and are still valid.`,
 Prints how long requests, watches, hooks and connections have when a life is stopped, by a signal, by Ctrl-C
 or by a crash, and where each number comes from. With --config it is your life: export the server that
 createServer() or attachLifecycle() returned. The life is not started; the file is loaded, and what it opens
-by itself is open meanwhile. The platform is that of this process. Without --config, the flags are those of quiesce serve that a plan depends on.`,
+by itself is open meanwhile. The platform is that of this process. Without --config, the flags are those of
+quiesce serve that a plan depends on.`,
     flags: flagsOf(PLAN_FLAGS),
     exitCodes: [
       [0, 'printed'],

@@ -76,7 +76,7 @@ describe('a SIGTERM to those who started a process', () => {
     ['npm', {}, /^npm has started .* a shell.*"exec node app\.js"$/],
     ['npx', { env: { ...npm, npm_lifecycle_script: "'app'" }, parent: ['sh', '-c', "'app' --port 1"] }, /^npm .*"exec 'app'"$/],
     ['pnpm', { env: { ...npm, npm_config_user_agent: 'pnpm/9.15.9 npm/?' } }, /^pnpm has started/],
-    ['node --run', { env: { NODE_RUN_SCRIPT_NAME: 'start' } }, /^node --run start hands/],
+    ['node --run', { env: { NODE_RUN_SCRIPT_NAME: 'start' } }, /^node --run start does not pass SIGTERM on/],
     ['node --run, of a script with exec', { env: { NODE_RUN_SCRIPT_NAME: 'start' }, parent: ['node', '--run', 'start'] }, /^node --run/],
     ['a shell that is PID 1', { env: {}, ppid: 1 }, /^PID 1 is a shell.*CMD \["node"/],
   ])('does not get through %s', (_, started, why) => {

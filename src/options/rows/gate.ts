@@ -27,7 +27,7 @@ export const GATE_OPTIONS = defineOptions({
     {
       defaultWords: 'none, which is undefined for every request; kubernetesLongRunning is the rule of API servers',
       meaning:
-        'Which requests are watches (true: told to end, waited for within watchGrace) and which are not (false), whatever they answer; undefined: those that stream events and whose handlers ask for their shutdown signal',
+        'Whether a request is a watch, whatever it answers (true: it is told to end, within watchGrace; false: it is a request); undefined: an event stream is a watch if its handler asks for its shutdown signal',
       upstream: 'LongRunningFunc',
     },
   ),

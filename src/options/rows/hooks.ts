@@ -35,7 +35,7 @@ export const HOOK_OPTIONS = defineOptions({
     default: '5s',
     defaultWords: (longest) =>
       `${longest}, at most ${fraction(DEADLINE_SHARE_MAX)} of the deadline and ${fraction(HOOKS_SHARE_MAX)} of the hooks' time in the budget`,
-    meaning: 'Longest time of one hook that states none itself; hooks run one after the other, unless their after says otherwise',
+    meaning: 'Longest time of a hook without a timeout of its own; hooks run one after the other, unless their after says otherwise',
   }),
   /**
    * In which order destroy functions run that name no other: as registered, which is upstream's, or
@@ -56,7 +56,7 @@ export const HOOK_OPTIONS = defineOptions({
   reserves: option(reserves(), {
     default: {},
     defaultWords: (each) => `${each}; scaled when together more than ${fraction(RESERVES_SHARE_MAX)} the deadline`,
-    meaning: `Time that the budget keeps free for the late phases: given ones whole, up to ${fraction(ASKED_SHARE_MAX)} of the deadline; for audit and destroy only when something is registered for them when the stop is requested`,
+    meaning: `Part of the deadline that is kept for the late phases; what you give is kept whole, up to ${fraction(ASKED_SHARE_MAX)} of the deadline; audit and destroy have a part only if something is registered for them at the stop request`,
   }),
 })
 

@@ -67,7 +67,7 @@ export const STOPPING_OPTIONS = defineOptions({
     default: '300ms',
     on: defaultsByPlatform('lastCall'),
     meaning:
-      'Time for which idle connections are held, and what comes on them is answered, before they close; 0 closes them at once and resets what the kernel has accepted and the process has not read',
+      'How long idle connections stay open when the listener has closed, so that requests on their way are answered; 0 closes them at once, and resets connections that the process has not read',
   }),
   /**
    * What becomes of new requests while draining: `refuse` closes the listener, `retry-after`
@@ -95,7 +95,8 @@ export const STOPPING_OPTIONS = defineOptions({
     flag: 'shutdown-watch-termination-grace-period',
     default: '8s',
     defaultWords: (grace) => `${grace}, at most ${fraction(DEADLINE_SHARE_MAX)} of the deadline`,
-    meaning: 'Time in which open watches are told, within its first half, and have to end; 0 tells all at once and waits for none',
+    meaning:
+      'How long open watches have to end; they are told one after the other in the first half of it; 0 tells all at once and waits for none',
     upstream: '--shutdown-watch-termination-grace-period',
     upstreamRefusal: 'shutdown-watch-termination-grace-period, if provided, can not be a negative value',
   }),
@@ -121,7 +122,7 @@ export const STOPPING_OPTIONS = defineOptions({
   killAfter: option(timeToTheEnd(), {
     flag: 'kill-after',
     defaultWords: 'by platform',
-    meaning: 'Time after which the platform kills a process that it has told to end; a deadline that is not below it is warned of',
+    meaning: 'How long after its stop signal the platform kills a process; a deadline that is not below it causes a warning',
   }),
   /**
    * The deadline of a stop by an uncaught exception or an unhandled rejection; at least 100 ms. A
@@ -143,8 +144,7 @@ export const STOPPING_OPTIONS = defineOptions({
   requestDrainTimeout: option(duration('1ms'), {
     flag: 'request-drain-timeout',
     defaultWords: 'none: requests have what the deadline leaves them',
-    meaning:
-      'Longest time that accepted requests and holds are waited for once nothing new is accepted; what is left is cut and named, exit code 5',
+    meaning: 'How long accepted requests and holds may take once nothing new is accepted; what is left is cut and named, with exit code 5',
   }),
   /**
    * Time that connections have to end once requests are drained; it does not bound the drain

@@ -244,7 +244,7 @@ export const TLS_OPTIONS = defineOptions({
     flag: 'tls-expiry-warning',
     turnsOn: false,
     defaultWords: 'a tenth of its life, at most 7 days',
-    meaning: 'How long before its end a certificate is warned about; 0 is when it has expired',
+    meaning: 'How long before its end a certificate causes a warning; 0 warns when it has expired',
   }),
   /**
    * How long before its end `/readyz` fails, in the check `certificates`; 0: when it has expired.
