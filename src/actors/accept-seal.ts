@@ -2,6 +2,13 @@ import cluster from 'node:cluster'
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { connect, type Server, type Socket } from 'node:net'
 import { look } from '../base/look.ts'
+import {
+  bindingNameOf,
+  type ConnectionHandle,
+  connectionHandleOf,
+  type ListeningHandle,
+  listeningHandleOf,
+} from '../base/node-internals.ts'
 import { override } from '../base/override.ts'
 import type { Attempt, QueueSeal } from '../http/traffic/accept-queue.ts'
 
@@ -14,21 +21,6 @@ const FAILURES_MAX = 5
  * as can be are looked up.
  */
 const CHUNK_BYTES = 512
-
-/** What is used of the handle of a listening socket, which node does not document. */
-interface ListeningHandle {
-  readonly fd: number
-  /** listen(2) once more, on the same socket. */
-  listen(backlog: number): number
-  onconnection(status: number, client?: ConnectionHandle): void
-  close(...args: unknown[]): void
-}
-
-interface ConnectionHandle {
-  getsockname(address: { port?: number }): number
-  getpeername(address: { port?: number }): number
-  close(): void
-}
 
 /**
  * Seals the accept queues of listening sockets, for which TCP has no call: a connection of our own
@@ -102,13 +94,13 @@ class SealedQueue implements Disposable {
    * goes on after us, and its queue with it.
    */
   static of(server: Server): SealedQueue | undefined {
-    const { _handle: handle, _connectionKey: key } = server as { _handle?: Partial<ListeningHandle> | null; _connectionKey?: unknown }
+    const key = bindingNameOf(server)
     const address = server.address()
     if (process.platform !== 'linux' || cluster.isWorker || address === null || typeof address === 'string') return undefined
     // Node's name for a socket that it has bound itself has family and address in front.
     if (typeof key !== 'string' || !/^[46]:[\da-f.:]*:\d+$/i.test(key)) return undefined
-    if (!handle || !METHODS.every((method) => typeof handle[method] === 'function') || !(Number(handle.fd) >= 0)) return undefined
-    return new SealedQueue(handle as ListeningHandle, address)
+    const handle = listeningHandleOf(server)
+    return handle && new SealedQueue(handle, address)
   }
 
   private constructor(handle: ListeningHandle, { address, family, port }: { address: string; family: string; port: number }) {
@@ -149,7 +141,7 @@ class SealedQueue implements Disposable {
    */
   fill(): 'ours' | 'others' | 'nothing' {
     this.#handle.listen(0)
-    const own = (this.#own as { _handle?: ConnectionHandle | null } | undefined)?._handle
+    const own = this.#own && connectionHandleOf(this.#own)
     if (!own) return 'nothing'
     this.#ownPorts.add(portOf(own, 'getsockname'))
     // Whether it has a peer is asked of the kernel: node learns that it is connected from its next
@@ -176,7 +168,6 @@ class SealedQueue implements Disposable {
   }
 }
 
-const METHODS = ['listen', 'onconnection', 'close'] as const
 const LOOPBACKS: Readonly<Record<string, string>> = { '::': '::1', '0.0.0.0': '127.0.0.1' }
 
 function portOf(handle: ConnectionHandle, end: 'getsockname' | 'getpeername'): number | undefined {

@@ -1,5 +1,6 @@
 import { type Server, Socket } from 'node:net'
 import type { Clock } from '../base/clock.ts'
+import { activeHandles, owesNoAnswer, serverOf } from '../base/node-internals.ts'
 import type { OlderConnections } from './transport.ts'
 
 /**
@@ -11,28 +12,12 @@ const LOOK_MS = 100
 /** What a server can do with connections of HTTP/1.1; one that speaks only HTTP/2 has neither. */
 type Countable = Server & { closeIdleConnections?(): void; closeAllConnections?(): void }
 
-/** What node's sockets have that its documentation does not [Node 20 to 26]. */
-interface Accepted extends Socket {
-  readonly server?: unknown
-  /** Of a connection that speaks HTTP/1.1, until it is upgraded. */
-  readonly parser?: Parser | null
-  /** The response that it is about to send. */
-  readonly _httpMessage?: unknown
-}
-
-/** Has its request as long as that is not received whole, answered or not. */
-interface Parser {
-  readonly incoming?: unknown
-}
-
 /**
  * The sockets that a server has accepted. They are in no public list; where node has this one no
  * more, none is found.
  */
-function socketsOf(server: Server): Accepted[] {
-  const { _getActiveHandles: handles } = process as { readonly _getActiveHandles?: () => readonly unknown[] }
-  const all = handles?.call(process) ?? []
-  return all.filter((handle): handle is Accepted => handle instanceof Socket && (handle as Accepted).server === server)
+function socketsOf(server: Server): Socket[] {
+  return activeHandles().filter((handle): handle is Socket => handle instanceof Socket && serverOf(handle) === server)
 }
 
 /**
@@ -41,10 +26,7 @@ function socketsOf(server: Server): Accepted[] {
  */
 export function idleSocketsOf(server: Server, hasTls: boolean): Socket[] {
   if (!server.listening) return []
-  return socketsOf(server).filter(({ destroyed, bytesRead, parser, _httpMessage: response }) => {
-    if (destroyed) return false
-    return hasTls ? bytesRead === 0 : parser?.incoming === null && !response
-  })
+  return socketsOf(server).filter((socket) => !socket.destroyed && (hasTls ? socket.bytesRead === 0 : owesNoAnswer(socket)))
 }
 
 /**

@@ -1,8 +1,9 @@
 import { isIP, type Server, type Socket } from 'node:net'
-import type { SecureContext, SecureContextOptions, TlsOptions, Server as TlsServer } from 'node:tls'
+import type { SecureContextOptions, TlsOptions, Server as TlsServer } from 'node:tls'
 import type { Clock } from '../base/clock.ts'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { errorRecord, type LifecycleFact } from '../base/events.ts'
+import { setSharedContext, trustPartialChains } from '../base/node-internals.ts'
 import { type ClientCa, unitedCa } from './client-ca.ts'
 import { type FurtherCas, setClientCa } from './client-trust.ts'
 import { sameContent } from './content.ts'
@@ -114,7 +115,7 @@ export class Certificates {
     // Before node's own listener, which takes what is there for a client that asks for no name: no
     // public way leads there (docs/decisions/0030-certificates.md).
     server.prependListener('connection', ({ localAddress = '' }: Socket) => {
-      if (this.#served) (server as SharedContext)._sharedCreds = this.#served.contexts.forAddress(localAddress)
+      if (this.#served) setSharedContext(server, this.#served.contexts.forAddress(localAddress))
     })
   }
 
@@ -187,7 +188,7 @@ export class Certificates {
    * makes for them (docs/decisions/0030-certificates.md).
    */
   #trustWithoutRoots(clientCa: ClientCa | undefined): void {
-    if (clientCa?.hasAllRoots === false) (this.#server as SharedContext | undefined)?._sharedCreds?.context.setAllowPartialTrustChain?.()
+    if (clientCa?.hasAllRoots === false && this.#server) trustPartialChains(this.#server)
   }
 
   /** Where every client has to have a certificate, its own client has one, too. */
@@ -258,9 +259,6 @@ export class Certificates {
     }
   }
 }
-
-/** Where node's TLS server keeps the context of clients that ask for no name. */
-type SharedContext = Server & { _sharedCreds?: SecureContext & { readonly context: { readonly setAllowPartialTrustChain?: () => void } } }
 
 const codedOf = (thrown: unknown): QuiesceError =>
   thrown instanceof QuiesceError ? thrown : new QuiesceError('ERR_INTERNAL', toError(thrown).message, {}, thrown)

@@ -56,6 +56,25 @@ const TIMERS = /^(node:)?timers(\/promises)?$/
 const CLOCK = ['src/base/clock.ts', 'packages/inspector-page/src/clock.ts']
 const TEST_MODIFIERS = /^(test|it|describe|suite|row)(\.\w+)*\.(only|skip|todo|fails)$/
 
+/**
+ * Members of node by their names: an underscore in front, those of streams that a stream of one's
+ * own has to have aside, or no underscore, and found by reading node.
+ */
+const UNDOCUMENTED =
+  /^(?:_(?!(?:construct|destroy|final|flush|read|transform|writev?)$)[a-z]\w*|parser|headRequest|readStart|writeQueueSize)$/i
+
+/** A member that is read, written, destructured, or described in a type. */
+function isUndocumented(node: ts.Node): boolean {
+  if (ts.isPropertyAccessExpression(node)) return UNDOCUMENTED.test(node.name.text)
+  if (ts.isElementAccessExpression(node))
+    return ts.isStringLiteralLike(node.argumentExpression) && UNDOCUMENTED.test(node.argumentExpression.text)
+  if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.InKeyword)
+    return ts.isStringLiteralLike(node.left) && UNDOCUMENTED.test(node.left.text)
+  if (ts.isBindingElement(node) && ts.isObjectBindingPattern(node.parent))
+    return UNDOCUMENTED.test((node.propertyName ?? node.name).getText())
+  return ts.isPropertySignature(node) && UNDOCUMENTED.test(node.name.getText())
+}
+
 const BANS: readonly Ban[] = [
   {
     what: 'Date.now, performance.now or new Date()',
@@ -161,6 +180,21 @@ const BANS: readonly Ban[] = [
       ts.isSourceFile(node.parent.parent.parent),
   })),
   {
+    what: 'a member of node that its documentation does not name',
+    instead: 'src/base/node-internals.ts, whose test says when a version has moved one',
+    within: 'src/',
+    except: [
+      'src/base/node-internals.ts',
+      // What others than node have: Sentry, Express, the inspector of xstate, xstate.
+      'src/process/crashes.ts',
+      'src/lifecycle/routes-of-applications.ts',
+      'src/inspector/server/official.ts',
+      'src/inspector/actor-watch.ts',
+      'packages/model/src/',
+    ],
+    is: isUndocumented,
+  },
+  {
     what: 'any',
     instead: 'unknown and a check, or the real type',
     within: 'src/',
@@ -257,6 +291,11 @@ describe('the bans see', () => {
     ['packages/model/src/x.ts', 'const here = import.meta.dirname'],
     ['packages/apiserver/src/x.ts', "const VERBS: Readonly<Record<string, string>> = { GET: 'get' }"],
     ['src/http/x.ts', "const VERBS: Readonly<Record<string, string>> = { GET: 'get' }"],
+    ['src/x.ts', 'const queued = socket._handle'],
+    ['src/x.ts', "const queued = socket['_handle']"],
+    ['src/x.ts', "const isOfNode = '_maxRequestsPerSocket' in response"],
+    ['src/x.ts', 'const { _parent: accepted } = socket'],
+    ['src/x.ts', 'interface Parsed { readonly parser?: unknown }'],
     ['src/x.ts', 'const x = y as any'],
     ['src/x.ts', 'let x: any'],
     ['src/x.ts', 'try { f() } catch {}'],
@@ -280,6 +319,8 @@ describe('the bans see', () => {
     ['src/x.ts', "const home = variable(process.env, 'HOME')"],
     ['src/x.ts', 'const here = () => import.meta.url'],
     ['src/cli/x.ts', 'process.exit(2)'],
+    ['src/x.ts', 'stream._write = write'],
+    ['src/x.ts', 'const { tls: _, ...rest } = given'],
     ['test/x.test.ts', 'await sleep(pauseMs)'],
     ['test/x.test.ts', 'setTimeout(() => response.end(), 500)'],
   ])('nothing wrong in %s: %s', (path, text) => {

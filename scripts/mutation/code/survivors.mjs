@@ -48,7 +48,7 @@ export const SURVIVORS = [
     why: 'Our own connection, which keeps no process alive, is reset by the close; one that was never made would only be refused later.',
   },
   {
-    mutants: /^src\/actors\/accept-seal\.ts operator exchanged: Number\(handle\.fd\) >= 0/,
+    mutants: /^src\/base\/node-internals\.ts operator exchanged: Number\(handle\.fd\) >= 0/,
     why: 'Node keeps the descriptors 0 to 2 for itself: no socket that it has bound has number 0.',
   },
   {
@@ -181,8 +181,7 @@ export const SURVIVORS = [
     why: 'A life that stops has the profile of a stop, and an actor that is there has a context: it is there for the types.',
   },
   {
-    mutants:
-      /^src\/lifecycle\/course\.ts condition decided: if \(error !== undefined\) causes\.keep\('start -> \(true\)/,
+    mutants: /^src\/lifecycle\/course\.ts condition decided: if \(error !== undefined\) causes\.keep\('start -> \(true\)/,
     why: 'Only a start that is refused asks for it, and then there is one.',
   },
   {

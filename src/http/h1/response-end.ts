@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isMadeByNode } from '../../base/node-internals.ts'
 import { wireExchangeOf } from '../exchange-of.ts'
 import type { WireExchange } from '../ports.ts'
 
@@ -48,16 +49,8 @@ export function endWithItsResponse(exchange: WireExchange, response: ServerRespo
  * node made, and one that waits behind another can be destroyed alone [Node 24 and 26].
  */
 function isBeingSentByNode(response: ServerResponse, request: IncomingMessage): boolean {
-  return response.req === request && response.socket === request.socket && PREPARED in response
+  return response.socket === request.socket && isMadeByNode(response, request)
 }
-
-/**
- * What a server of node notes on each response that it makes, and a response has from nowhere else.
- * Undocumented: where it is missing, the response is listened to. Node's listener for 'finish' says
- * the same, but to look for it takes a tenth of the instructions that a request has inside a life
- * and not outside [measured on Node 20].
- */
-const PREPARED = '_maxRequestsPerSocket'
 
 function onFinish(message: unknown): void {
   wasHeard = true

@@ -1,12 +1,5 @@
 import type { ServerResponse } from 'node:http'
-
-/**
- * The head's text as it is sent, and whether it has been. Undocumented, and as old as node's http.
- */
-interface Head {
-  readonly _header?: unknown
-  readonly _headerSent?: unknown
-}
+import { headTextOf, isHeadSent } from '../../base/node-internals.ts'
 
 const EVENT_STREAM = /^content-type:[ \t]*text\/event-stream[ \t]*(?:;|$)/im
 
@@ -17,8 +10,7 @@ const EVENT_STREAM = /^content-type:[ \t]*text\/event-stream[ \t]*(?:;|$)/im
  */
 export function isEventStream(response: ServerResponse): boolean {
   if (!response.headersSent) return false
-  const { _header: text } = response as Head
-  return EVENT_STREAM.test(typeof text === 'string' ? text : `Content-Type: ${String(response.getHeader('content-type'))}`)
+  return EVENT_STREAM.test(headTextOf(response) ?? `Content-Type: ${String(response.getHeader('content-type'))}`)
 }
 
 /**
@@ -27,6 +19,5 @@ export function isEventStream(response: ServerResponse): boolean {
  * has no socket yet.
  */
 export function hasBegun(response: ServerResponse): boolean {
-  const { _headerSent: isSent } = response as Head
-  return (typeof isSent === 'boolean' ? isSent : response.headersSent) && response.socket !== null
+  return (isHeadSent(response) ?? response.headersSent) && response.socket !== null
 }

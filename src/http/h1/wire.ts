@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
+import { isParsed } from '../../base/node-internals.ts'
 import type { Wire, WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { tlsOf } from '../tls/version.ts'
 import { Lingering } from '../traffic/lingering.ts'
@@ -146,8 +147,7 @@ export class Http1Wire implements Wire {
    */
   taken(): Wire | undefined {
     const { socket, connection } = this
-    const { parser } = socket as Socket & { readonly parser?: unknown }
-    const isTaken = socket.bytesWritten > this.#bytesAnswered || (!parser && this.hasSent)
+    const isTaken = socket.bytesWritten > this.#bytesAnswered || (!isParsed(socket) && this.hasSent)
     if (!isTaken || socket.writableEnded) return undefined
     const wire = new UpgradedWire(connection, this.#clock)
     wire.endWhenStill()

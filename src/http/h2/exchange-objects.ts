@@ -1,5 +1,6 @@
 import type { Http2ServerResponse, IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
+import { isHead } from '../../base/node-internals.ts'
 
 /**
  * A request of HTTP/2 for steps and rules, which see it before node has made an object of it for
@@ -100,8 +101,5 @@ export function answerOn(stream: ServerHttp2Stream, status: number, headers: Out
   // That of a HEAD request has ended already.
   if (body !== undefined && !isHead(stream)) stream.end(body)
 }
-
-/** Whether its request is a HEAD, whose stream node ends on our side when it arrives. */
-export const isHead = (stream: ServerHttp2Stream): boolean => (stream as { readonly headRequest?: boolean }).headRequest === true
 
 export const ignore = (): void => undefined

@@ -8,6 +8,7 @@ import type {
   ServerHttp2Stream,
 } from 'node:http2'
 import type { Socket } from 'node:net'
+import { isHead } from '../../base/node-internals.ts'
 import { nameAmongCopies } from '../../base/shared-by-copies.ts'
 import type { ExchangeView } from '../chain.ts'
 import { alreadyAttached, isThenable, plainEmit, relayOf } from '../emit-gate.ts'
@@ -17,7 +18,7 @@ import { openHttp1 } from '../h1/transport.ts'
 import type { WireExchange } from '../ports.ts'
 import { Handshakes } from '../tls/handshake.ts'
 import type { Gate, Keeper } from '../transport.ts'
-import { Http2Request, Http2Response, ignore, isHead } from './exchange-objects.ts'
+import { Http2Request, Http2Response, ignore } from './exchange-objects.ts'
 import { watchHead, watchResponse } from './response-head.ts'
 import { Http2Wire, http2WireOf, refuseStream } from './wire.ts'
 

@@ -2,6 +2,7 @@ import type { ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers'
 import type { Clock } from '../../base/clock.ts'
+import { readOn } from '../../base/node-internals.ts'
 import { afterPoll } from '../after-poll.ts'
 import type { WireConnection, WireExchange } from '../ports.ts'
 import { Lingering } from '../traffic/lingering.ts'
@@ -267,8 +268,10 @@ export class Leaving {
   }
 
   /**
-   * Node stops to read when it has sent what it has to send: in this turn of the loop or, with the
-   * end of an answer before it, in the next one.
+   * Node stops reading where either side has sent GOAWAY and no stream is open, and would not hear
+   * that the client has closed the connection [measured on Node 20, 22 and 24]. It does so when it
+   * has sent what it has to send: in this turn of the loop or, with the end of an answer before it,
+   * in the next one. Where it cannot be had to read on, the wait is for the second to be over.
    */
   #hearOfClose(): void {
     const { socket } = this.#wire
@@ -290,17 +293,4 @@ export class Leaving {
     if (this.#bound !== undefined) this.#clock.clearTimeout(this.#bound)
     this.#bound = undefined
   }
-}
-
-/** What node has no other name for; a version without it waits for the second to be over. */
-interface WithHandle {
-  readonly _handle?: { readonly readStart?: () => number } | null
-}
-
-/**
- * Node stops reading where either side has sent GOAWAY and no stream is open, and would not hear
- * that the client has closed the connection [measured on Node 20, 22 and 24].
- */
-function readOn(socket: Socket): void {
-  ;(socket as WithHandle)._handle?.readStart?.()
 }

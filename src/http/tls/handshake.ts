@@ -1,13 +1,9 @@
 import { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
+import { acceptedOf } from '../../base/node-internals.ts'
 import type { Wire, WireConnection } from '../ports.ts'
 import { Lingering } from '../traffic/lingering.ts'
 import type { Keeper } from '../transport.ts'
-
-/** Undocumented, and as old as TLS sockets that are made of others. */
-interface Wrapping {
-  readonly _parent?: unknown
-}
 
 /**
  * The TLS handshakes that one server has under way: connections like others, without a request.
@@ -33,7 +29,7 @@ export class Handshakes {
    * protocol.
    */
   ended(socket: Socket): WireConnection | undefined {
-    const { _parent: accepted } = socket as Wrapping
+    const accepted = acceptedOf(socket)
     const handshake = this.#bySocket.get(accepted)
     this.#bySocket.delete(accepted)
     return handshake?.connection

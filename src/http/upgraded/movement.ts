@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
+import { untakenBytes } from '../../base/node-internals.ts'
 
 /**
  * A transfer that moves no byte for so long is over, or stands still. It is what TCP waits for
@@ -83,14 +84,8 @@ export class Movement {
   }
 }
 
-/** What node has no other name for: what the system has not taken yet of what was written. */
-interface WithHandle {
-  readonly _handle?: { readonly writeQueueSize?: number } | null
-}
-
 /**
  * Changes with every byte that a socket has read, was given to write, or has sent of that: of a
  * file that is written in one piece nothing else moves for a long time.
  */
-export const movedOn = (socket: Socket): number =>
-  socket.bytesRead + 2 * socket.bytesWritten - ((socket as WithHandle)._handle?.writeQueueSize ?? 0)
+export const movedOn = (socket: Socket): number => socket.bytesRead + 2 * socket.bytesWritten - untakenBytes(socket)

@@ -3,6 +3,7 @@ import { nodeServers, type ServerFactories } from '../../actors/server-factories
 import { checkArguments, withFields } from '../../base/arguments.ts'
 import type { Clock } from '../../base/clock.ts'
 import { QuiesceError } from '../../base/errors.ts'
+import { countConnection } from '../../base/node-internals.ts'
 import { realSetImmediate } from '../../base/virtual-clock.ts'
 import { type Carrier, type Endpoint, MemorySocket } from './memory-socket.ts'
 
@@ -122,7 +123,7 @@ export class MemoryNetwork implements Carrier {
     if (this.#bound.get(place) !== bound) throw refused(place)
     this.#accepted.add(socket)
     socket.once('close', () => this.#accepted.delete(socket))
-    accept(bound.server as Counting, socket)
+    accept(bound.server, socket)
     return client
   }
 
@@ -151,21 +152,9 @@ export class MemoryNetwork implements Carrier {
   }
 }
 
-/**
- * What `net.Socket` does to the server that accepted it, so that `close` and `getConnections` mean
- * what they mean.
- */
-interface Counting extends NetServer {
-  _connections: number
-  _emitCloseIfDrained(): void
-}
-
-function accept(server: Counting, socket: MemorySocket): void {
-  server._connections++
-  socket.once('close', () => {
-    server._connections--
-    if (!server.listening) server._emitCloseIfDrained()
-  })
+/** As node does it with what a server has accepted. */
+function accept(server: NetServer, socket: MemorySocket): void {
+  socket.once('close', countConnection(server))
   server.emit('connection', socket)
 }
 
