@@ -1,8 +1,6 @@
 import { type EventObject, fromCallback, fromPromise, type NonReducibleUnknown } from 'xstate'
 import { QuiesceError } from '../base/errors.ts'
-import { errorRecord, type HookKind, type LifecycleFact, type Straggler } from '../base/events.ts'
-import { nameWithProtocol } from '../base/spoken.ts'
-import { STREAMS_CUT, undeclaredStreams } from '../base/streams.ts'
+import { errorRecord, type HookKind, type LifecycleFact } from '../base/events.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
 import type { OlderConnections } from '../http/transport.ts'
 import type { LifecycleMachine } from '../machines/lifecycle.ts'
@@ -28,6 +26,7 @@ import { awaitOwner } from './await-owner.ts'
 import { asBeforeClose } from './before-close.ts'
 import type { Host } from './host.ts'
 import { closeAll, type Listener } from './listener.ts'
+import type { Drains } from './reported-drains.ts'
 import type { StopCauses } from './stop-causes.ts'
 import { type ActorSystem, type UserCode, userCode } from './user-code.ts'
 
@@ -322,96 +321,6 @@ function runOf(world: World, kind: HookKind, name: string): UserCode | undefined
   const run = world.hook(kind, name)
   return run && world.comesBeforeClose(kind, name) ? (context) => asBeforeClose(() => run(context)) : run
 }
-
-type Drained = Extract<LifecycleFact, { type: 'drained' }>
-
-/**
- * The two drains, and what the report says of each: how many there were, how many are left, and
- * which. It is said once: what ends after its drain was cut, because its connection was destroyed,
- * was cut all the same.
- */
-export class Drains {
-  readonly #traffic: Traffic
-  readonly #record: World['record']
-  readonly #over = new Set<Drained['what']>()
-  #watchesBefore = 0
-  #graceMs = 0
-  /** Requests that went with a watch in front of them. */
-  #lost: readonly Straggler[] = []
-
-  constructor({ traffic, record }: Pick<World, 'traffic' | 'record'>) {
-    this.#traffic = traffic
-    this.#record = record
-  }
-
-  async requests(): Promise<void> {
-    await this.#traffic.drains.requests()
-    this.#endRequests([])
-  }
-
-  cutRequests(): void {
-    this.#endRequests(this.#traffic.drains.cutRequests())
-  }
-
-  breakOffRequests(): void {
-    this.#endRequests(this.#traffic.drains.breakOffRequests())
-  }
-
-  async watches(graceMs: number): Promise<{ readonly after: number }> {
-    this.#graceMs = graceMs
-    this.#watchesBefore = this.#traffic.counts().watches
-    const { before, after } = await this.#traffic.drains.watches(graceMs)
-    if (after === 0 || graceMs === 0) this.#end({ type: 'drained', what: 'watches', before, after, graceMs, cut: [] })
-    return { after }
-  }
-
-  terminateWatches(): { readonly lost: number } {
-    const { watches: cut, requests, lost } = this.#traffic.drains.terminateWatches()
-    this.#lost = requests
-    // Last requests may have come since.
-    const before = Math.max(this.#watchesBefore, cut.length)
-    this.#end({ type: 'drained', what: 'watches', before, after: cut.length, graceMs: this.#graceMs, cut })
-    return { lost }
-  }
-
-  /** Names what is left of both, whether or not they have begun: nothing is waited for any more. */
-  force(): void {
-    const requests = this.#traffic.drains.requestStragglers()
-    this.#left(requests, this.#traffic.drains.terminateWatches().watches)
-  }
-
-  /** Names what is left and ends nothing: the process is about to do that. */
-  name(): void {
-    this.#left(this.#traffic.drains.requestStragglers(), this.#traffic.drains.watchStragglers())
-  }
-
-  #left(requests: readonly Straggler[], watches: readonly Straggler[]): void {
-    if (this.#lost.length + requests.length > 0) this.#endRequests(requests)
-    const after = watches.length
-    if (after > 0) this.#end({ type: 'drained', what: 'watches', before: Math.max(this.#watchesBefore, after), after, cut: watches })
-  }
-
-  #endRequests(cutNow: readonly Straggler[]): void {
-    const cut = [...this.#lost, ...cutNow]
-    this.#end({ type: 'drained', what: 'requests', before: Math.max(this.#traffic.drains.toDrain, cut.length), after: cut.length, cut })
-  }
-
-  #end(drained: Drained): void {
-    if (this.#over.has(drained.what)) return
-    this.#over.add(drained.what)
-    this.#record(drained)
-    if (drained.what === 'requests') this.#warnOfStreams(undeclaredStreams(drained.cut))
-  }
-
-  #warnOfStreams(streams: readonly Straggler[]): void {
-    if (streams.length === 0) return
-    const details = { count: streams.length, streams: streams.slice(0, STREAMS_NAMED_MAX).map(nameWithProtocol) }
-    this.#record({ type: 'warning', message: STREAMS_CUT, details })
-  }
-}
-
-/** A warning names so many. */
-const STREAMS_NAMED_MAX = 10
 
 const OLDER =
   'connections were open before attachLifecycle(): their requests cannot be counted, so the stop waits for the connections to close. Attach before the server listens'

@@ -6,7 +6,7 @@ import { checkArguments, withFields } from '../base/arguments.ts'
 import { endpointsOf } from '../endpoints/of-life.ts'
 import { isThenable } from '../http/emit-gate.ts'
 import { exchangeOf } from '../http/traffic/exchange.ts'
-import type { Logger } from '../log/log.ts'
+import type { Logger } from '../log/logger.ts'
 import type { LifecycleOptions } from '../options/options.ts'
 import { takeOverFromFastifyCli } from './fastify-cli.ts'
 

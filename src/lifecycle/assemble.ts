@@ -1,4 +1,4 @@
-import { Drains } from '../actors/effects.ts'
+import { Drains } from '../actors/reported-drains.ts'
 import { StopCauses } from '../actors/stop-causes.ts'
 import { deferred } from '../base/deferred.ts'
 import { errorRecord } from '../base/events.ts'

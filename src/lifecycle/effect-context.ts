@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { Drains, World } from '../actors/effects.ts'
+import type { World } from '../actors/effects.ts'
+import type { Drains } from '../actors/reported-drains.ts'
 import type { StopCauses } from '../actors/stop-causes.ts'
 import { errorRecord } from '../base/events.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'

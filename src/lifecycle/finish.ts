@@ -1,5 +1,5 @@
-import type { Drains } from '../actors/effects.ts'
 import type { Host } from '../actors/host.ts'
+import type { Drains } from '../actors/reported-drains.ts'
 import type { Deferred } from '../base/deferred.ts'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { errorRecord } from '../base/events.ts'

@@ -1,5 +1,6 @@
 import type { Host } from '../actors/host.ts'
-import { createDefaultLogger, type Logger, type LogLevel } from '../log/log.ts'
+import { createDefaultLogger } from '../log/default-logger.ts'
+import type { Logger, LogLevel } from '../log/logger.ts'
 import type { ProblemWording } from '../options/kit/problems.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import type { StopSignal } from '../options/rows/stop-signals.ts'

@@ -1,5 +1,7 @@
 import type { LifecycleEvent } from '../base/events.ts'
-import { flushLogger, type LogContext, type Logger, logEvents, writeLine } from './log.ts'
+import { logEvents } from './log.ts'
+import type { LogContext } from './log-record.ts'
+import { flushLogger, type Logger, writeLine } from './logger.ts'
 
 /**
  * The log of a life. Its logger may take a moment to open (pino is loaded when it is needed), so

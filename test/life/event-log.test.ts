@@ -8,7 +8,7 @@ import { deferred } from '#src/base/deferred.ts'
 import type { LifecycleEvent } from '#src/base/events.ts'
 import { neutralWording } from '#src/base/neutral-wording.ts'
 import { EventLog } from '#src/log/event-log.ts'
-import type { Logger } from '#src/log/log.ts'
+import type { Logger } from '#src/log/logger.ts'
 import { type LifeRig, NotedAudit, newLife } from '../support/life.ts'
 
 const warning = (message: string): LifecycleEvent => ({ at: 0, type: 'warning', message })

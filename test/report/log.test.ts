@@ -4,8 +4,11 @@ import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import type { LifecycleEvent } from '#src/base/events.ts'
-import { createDefaultLogger, flushLogger, type LogContext, type Logger, logEvents } from '#src/log/log.ts'
+import { createDefaultLogger } from '#src/log/default-logger.ts'
+import type { LogContext } from '#src/log/log-record.ts'
+import { logEvents } from '#src/log/log.ts'
 import { LogDestination } from '#src/log/log-destination.ts'
+import { flushLogger, type Logger } from '#src/log/logger.ts'
 import { badLife, budget, quietLife } from './lives.ts'
 
 interface Line {

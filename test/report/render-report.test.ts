@@ -105,10 +105,10 @@ exit code 0: graceful: everything ended by itself
 
   test('says what became of requests that the last call did not let in', () => {
     const lastCall = { accepted: 1308, answered: 0 }
-    const lineOf = (rejections: Report['rejections']) =>
+    const recordOf = (rejections: Report['rejections']) =>
       linesOf(renderReport({ ...busyEnd, lastCall, rejections })).find((line) => line.startsWith('last call'))
-    expect(lineOf({ 'retry-after': 1304 })).toMatch(/1308 connections accepted, 0 requests let in; the others got the answer of a refusal$/)
-    expect(lineOf({ 'retry-after': 0 })).toMatch(/0 requests let in$/)
+    expect(recordOf({ 'retry-after': 1304 })).toMatch(/1308 connections accepted, 0 requests let in; the others got the answer of a refusal$/)
+    expect(recordOf({ 'retry-after': 0 })).toMatch(/0 requests let in$/)
     const said = '1308 connections accepted, 0 requests let in; the others got the answer of a refusal'
     expect(reportPage({ ...busyEnd, lastCall, rejections: { 'retry-after': 1304 } })).toContain(`<dd>${said}</dd>`)
     expect(lastCallWords({ lastCall: { accepted: 1, answered: 1 }, rejections: {} })).toBe('1 connection accepted, 1 request let in')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Drains } from '#src/actors/effects.ts'
+import { Drains } from '#src/actors/reported-drains.ts'
 import { Latch, type Rig, rig } from './rig.ts'
 
 /** A life's traffic whose requests wait for `latch`, with its drains. */

@@ -1,6 +1,6 @@
 import type { AuditBackend } from '../../actors/audit.ts'
 import { type InspectOption, isInspect } from '../../actors/inspection.ts'
-import type { Logger } from '../../log/log.ts'
+import type { Logger } from '../../log/logger.ts'
 import { defineOptions, option } from '../kit/define.ts'
 import { file, isRecord, onOffAuto, value } from '../kit/kinds.ts'
 

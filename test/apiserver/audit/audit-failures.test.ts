@@ -8,7 +8,7 @@ import { createApiServerOn } from '#apiserver/api-server.ts'
 import { auditFailures } from '#apiserver/audit/audit-failures.ts'
 import { completeConfig } from '#apiserver/index.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import type { Logger } from '#src/log/log.ts'
+import type { Logger } from '#src/log/logger.ts'
 import { testLife } from '#src/testing/index.ts'
 
 /** A server whose audit log takes no event but the first. */

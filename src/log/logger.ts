@@ -1,0 +1,73 @@
+import { Console } from 'node:console'
+
+/** What the lifecycle needs of a logger; pino's shape, so that any pino logger is one. */
+export interface Logger {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+  /**
+   * As pino's: whether lines of a level are written at all. What must not be missed is said on
+   * standard error when they are not.
+   */
+  isLevelEnabled?(level: string): boolean
+  /** As pino's: calls back when everything logged so far is written, or given up. */
+  flush?(callback?: (error?: Error) => void): void
+  /**
+   * Writes what is pending without giving way to anything else, for at most `ms`; returns the bytes
+   * that were given up.
+   */
+  flushSync?(ms: number): unknown
+  /**
+   * Milliseconds since everything logged had been written; the health check `log` fails above two
+   * minutes.
+   */
+  lastFlushAgeMs?(): number
+  /**
+   * Lines that were logged and are lost. The report warns of them, and stderr at the end of the
+   * life.
+   */
+  lostLines?(): number
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+/**
+ * Writes one line. The logger is the user's: when it throws or rejects, the error is ignored,
+ * because there is nowhere left to report it, and a log line is no reason to end differently.
+ */
+export function writeLine(logger: Logger, level: Exclude<LogLevel, 'silent'>, fields: object, message: string): void {
+  if (level === 'debug' && isConsole(logger)) return
+  try {
+    const answer: unknown = logger[level](fields, message)
+    if (isThenable(answer)) Promise.resolve(answer).catch(() => {})
+  } catch {
+    // As above.
+  }
+}
+
+/**
+ * It prints every level and has no switch for any: of a quiet life that would be some seventy
+ * lines.
+ */
+const isConsole = (logger: Logger): boolean => logger instanceof Console
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as PromiseLike<unknown> | undefined)?.then === 'function'
+
+/**
+ * Resolves when a logger has written what it was given. One that cannot say so is taken at its
+ * word; the caller bounds the wait.
+ */
+export const flushLogger = (logger: Logger): Promise<void> =>
+  new Promise((resolve) => {
+    if (!logger.flush) return resolve()
+    const answer: unknown = logger.flush(() => resolve())
+    if (isThenable(answer))
+      Promise.resolve(answer).then(
+        () => resolve(),
+        () => resolve(),
+      )
+    // One that takes no callback and promises nothing has flushed, as pino before 9.
+    else if (logger.flush.length === 0) resolve()
+  })
