@@ -1,0 +1,139 @@
+// @ts-check
+// A server of one kind that is ended and started again twice, on one port, while its objects go on being written; and one client of it, which
+// keeps a ledger of its own of what it was told. What is stored outlives the servers, and keeps the ledger that the client's is held against.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { apiGroup, completeConfig, createApiServer, defineResource, memoryStorage } from '../../dist/apiserver.js'
+
+const NAMES = 20
+const WRITES_PER_LIFE = 150
+const LIVES = 3
+const PAUSE_MS = 4
+/** Longer than any client waits before it comes again. */
+const CLIENT_MS = 120_000
+
+/** @typedef {{ type: string, name: string, version: string, number: number }} Entry */
+
+const notes = defineResource({
+  group: 'clients.example',
+  kind: 'Note',
+  plural: 'notes',
+  scope: 'Namespaced',
+  versions: { v1: { schema: { type: 'object', properties: { number: { type: 'integer' } } } } },
+})
+
+/** @param {import('../../dist/apiserver.js').MemoryResource} memory @param {string} type @param {string} name @param {number} number */
+function write(memory, type, name, number) {
+  const key = { namespace: 'default', name }
+  const metadata = { name, namespace: 'default', uid: `uid-${name}-${number}`, creationTimestamp: '2026-11-26T00:00:00Z' }
+  const object = { apiVersion: 'clients.example/v1', kind: 'Note', metadata, number }
+  const stored = memory.get(key)
+  if (stored === undefined) return memory.create(object)
+  const { resourceVersion = '', uid = '' } = stored.metadata
+  return type === 'delete'
+    ? memory.delete(key, resourceVersion)
+    : memory.update({ ...object, metadata: { ...metadata, uid } }, resourceVersion)
+}
+
+/** @param {import('../../dist/apiserver.js').MemoryResource} memory @param {number} port */
+async function serve(memory, port) {
+  // Not destroyed with a server: the next one has the same.
+  /** @type {import('../../dist/apiserver.js').Storage} */
+  const storage = {
+    get: (key) => memory.get(key),
+    list: (query) => memory.list(query),
+    create: (object) => memory.create(object),
+    update: (object, expected) => memory.update(object, expected),
+    delete: (key, expected) => memory.delete(key, expected),
+    watch: (after, listener) => memory.watch(after, listener),
+  }
+  const config = completeConfig({
+    port,
+    host: '127.0.0.1',
+    logger: false,
+    lastCall: 0,
+    platform: 'unknown',
+    shutdownDelay: 0,
+    watchGrace: '1s',
+  })
+  const server = createApiServer(config)
+  server.installApiGroups(apiGroup({ group: 'clients.example', versions: { v1: [{ resource: notes, storage }] } }))
+  const { life } = server.prepare()
+  await life.start()
+  return life
+}
+
+/**
+ * What is wrong with what a client was told; empty: every event once, in order, through all restarts.
+ * @param {readonly string[]} command is given the server's URL
+ * @returns {Promise<{ wrong: string, events: number }>}
+ */
+export async function runClient(command) {
+  const memory = memoryStorage({ history: 10_000 }).resource()
+  /** @type {Entry[]} */
+  const written = []
+  memory.watch(
+    memory.list({ namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' }).resourceVersion,
+    ({ type, object }) => {
+      written.push({ type, name: object.metadata.name, version: object.metadata.resourceVersion ?? '', number: Number(object['number']) })
+    },
+  )
+  write(memory, 'create', 'first', 0)
+  let life = await serve(memory, 0)
+  const port = life.addresses[0]?.port ?? 0
+  const [program = '', ...args] = command
+  const client = spawn(program, [...args, `http://127.0.0.1:${port}`], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const over = once(client, 'exit')
+  /** @type {Entry[]} */
+  const told = []
+  let said = ''
+  client.stderr.on('data', (chunk) => (said += String(chunk)))
+  const lines = createInterface(client.stdout)
+  lines.on('line', (line) => told.push(JSON.parse(line)))
+  const until = async (/** @type {() => boolean} */ is, /** @type {string} */ what) => {
+    const end = performance.now() + CLIENT_MS
+    while (!is()) {
+      if (client.exitCode !== null || performance.now() > end) throw new Error(`${what} has not come: ${said.slice(-2_000)}`)
+      await sleep(10)
+    }
+  }
+  try {
+    await until(() => told.some(({ name }) => name === 'first'), 'the first event')
+    let number = 0
+    for (let round = 0; round < LIVES; round++) {
+      if (round > 0) {
+        const ended = life.stop('restart')
+        // Also while it ends, and while there is none.
+        for (let at = 0; at < WRITES_PER_LIFE; at++) {
+          write(memory, ++number % 7 === 0 ? 'delete' : 'update', `n${number % NAMES}`, number)
+          await sleep(PAUSE_MS)
+        }
+        await ended
+        life = await serve(memory, port)
+      }
+      for (let at = 0; at < WRITES_PER_LIFE; at++) {
+        write(memory, ++number % 7 === 0 ? 'delete' : 'update', `n${number % NAMES}`, number)
+        await sleep(PAUSE_MS)
+      }
+    }
+    write(memory, 'create', 'last', ++number)
+    await until(() => told.some(({ name }) => name === 'last'), 'the last event')
+  } finally {
+    client.kill()
+    await over
+    await life.stop({ now: true })
+  }
+  return { wrong: compare(written, told), events: told.length }
+}
+
+/** @param {readonly Entry[]} written @param {readonly Entry[]} told */
+function compare(written, told) {
+  const text = (/** @type {Entry} */ { type, name, version, number }) => `${type} ${name} ${number} at ${version}`
+  for (let at = 0; at < Math.max(written.length, told.length); at++) {
+    const [expected, is] = [written[at], told[at]].map((entry) => entry && text(entry))
+    if (expected !== is) return `event ${at}: written ${expected ?? 'nothing'}, told ${is ?? 'nothing'}`
+  }
+  return ''
+}
