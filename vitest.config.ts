@@ -88,7 +88,7 @@ const project = (
 ) => ({
   // Packages of this repository are tested as their sources. Without vite's `module`, which node does not know: what @opentelemetry/api
   // has there does not load.
-  ssr: { resolve: { conditions: ['quiesce-source', 'node', 'development|production'] } },
+  ssr: { resolve: { conditions: ['quiesce-source', 'quiesce-test', 'node', 'development|production'] } },
   test: {
     name,
     ...files,

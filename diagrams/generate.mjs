@@ -215,12 +215,12 @@ ${markdownOf(LISTEN_OPTIONS)}
 
 ${markdownOf(STOP_OPTIONS)}
 
-## completeConfig() of quiesce/apiserver
+## completeConfig() of @quiesce/apiserver
 
-An API server has these and those of createServer, but for ${OF_THE_CHAIN.map((name) => `\`${name}\``).join(', ')}. \`quiesce apiserver\` has the flags of both; there \`--port\` is \`--secure-port\` (6443),
+An API server has these and those of createServer, but for ${OF_THE_CHAIN.map((name) => `\`${name}\``).join(', ')}. \`quiesce-apiserver\` has the flags of both; there \`--port\` is \`--secure-port\` (6443),
 and \`--disable-http2-serving\` stands for \`--http2\`.
 
-${markdownOf(API_SERVER_OPTIONS, 'apiserver')}
+${markdownOf(API_SERVER_OPTIONS, 'quiesce-apiserver')}
 `
 
 const { deadline, shutdownDelay } = LIFECYCLE_OPTIONS

@@ -1,6 +1,6 @@
 // An API server with one kind of objects, for kubectl and other clients of Kubernetes.
 //   node api-server.mjs & kubectl --server http://localhost:8080 get teas -w & sleep 5; kill -TERM %1; wait
-import { apiGroup, completeConfig, createApiServer, defineResource, memoryStorage } from 'quiesce/apiserver'
+import { apiGroup, completeConfig, createApiServer, defineResource, memoryStorage } from '@quiesce/apiserver'
 
 const teas = defineResource({
   group: 'shop.example',

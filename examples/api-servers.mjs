@@ -9,7 +9,7 @@
 //   kubectl --server http://localhost:8080 get orders -w
 //   kill -TERM ...                   the watch ends, and kubectl with exit code 0; then all three do
 import { setTimeout as sleep } from 'node:timers/promises'
-import { apiGroup, completeConfig, createApiServer, defineResource, memoryStorage, notFoundDelegate, selfReviews } from 'quiesce/apiserver'
+import { apiGroup, completeConfig, createApiServer, defineResource, memoryStorage, notFoundDelegate, selfReviews } from '@quiesce/apiserver'
 
 const config = completeConfig({ port: Number(process.env['PORT'] ?? 8080), watchGrace: '5s' })
 const memory = memoryStorage()

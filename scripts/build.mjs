@@ -4,7 +4,8 @@
 // packed. Else `npm run typecheck` does, and here it would take half of the time.
 //
 //   build/   what tsc makes of src/ and the packages' src/, file by file: for scripts that look into the machines
-//   dist/    what is published: bundles of code and types (bundles.mjs, entry-types.mjs), the inspector's page
+//   dist/    what is published: bundles of code and types (bundles.mjs, entry-types.mjs), the inspector's page;
+//            packages/apiserver/dist/ likewise
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,9 +17,11 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 const STAMP = 'build/stamp'
 const SOURCES = ['src', 'packages/apiserver/src', 'packages/model/src']
 const PAGE = 'packages/inspector-page'
+const DISTS = ['dist', 'packages/apiserver/dist']
 const CONFIGS = [
   'package.json',
   'package-lock.json',
+  'packages/apiserver/package.json',
   'tsconfig.json',
   'tsconfig.build.json',
   'scripts/build.mjs',
@@ -32,7 +35,7 @@ const below = (folder) => readdirSync(folder, { recursive: true, encoding: 'utf8
 const isClean = process.argv.includes('--clean')
 
 function isFresh() {
-  if (![STAMP, 'build/src/index.js', 'dist/index.js'].every((file) => existsSync(file))) return false
+  if (![STAMP, 'build/src/index.js', 'dist/index.js', 'packages/apiserver/dist/index.js'].every((file) => existsSync(file))) return false
   const built = statSync(STAMP).mtimeMs
   return [...CONFIGS, ...[...SOURCES, `${PAGE}/src`, `${PAGE}/static`].flatMap(below)].every((path) => statSync(path).mtimeMs < built)
 }
@@ -47,11 +50,15 @@ function forOlderCompilers(file) {
   if (older !== text) writeFileSync(file, older)
 }
 
+/** What each entry exports when it runs. @param {import('rolldown').RolldownOutput | undefined} bundle */
+const exportedBy = (bundle) =>
+  new Map(bundle?.output.flatMap((file) => (file.type === 'chunk' && file.isEntry ? [[file.name, file.exports]] : [])))
+
 /** @returns {Promise<boolean>} whether all is well; what has errors is emitted and bundled all the same, where that can be */
 async function build() {
   const tsc = ['node_modules/typescript/bin/tsc', '-b', 'tsconfig.build.json', ...(isClean ? [] : ['--noCheck'])]
   const { status } = spawnSync(process.execPath, tsc, { stdio: 'inherit' })
-  const [rolldown, { default: bundles, ENTRIES, PAGE: page, TYPES }, { writeEntryTypes }] = await Promise.all([
+  const [rolldown, { default: bundles, ENTRIES, PAGE: page, TYPES }, { tidyTypes, writeCommonJsTypes }] = await Promise.all([
     import('rolldown'),
     import('./bundles.mjs'),
     import('./entry-types.mjs'),
@@ -59,11 +66,13 @@ async function build() {
   // One after the other: the first empties the folder.
   const built = []
   for (const bundle of bundles) built.push(await rolldown.build(bundle))
-  chmodSync('dist/cli.js', 0o755)
-  await rolldown.build(TYPES)
-  for (const file of below('dist').filter((path) => path.endsWith('.d.ts'))) forOlderCompilers(file)
-  const exported = new Map(built[0]?.output.flatMap((file) => (file.type === 'chunk' && file.isEntry ? [[file.name, file.exports]] : [])))
-  writeEntryTypes(new Map(Object.keys(ENTRIES).map((name) => [name, exported.get(name) ?? []])))
+  for (const folder of DISTS) chmodSync(`${folder}/cli.js`, 0o755)
+  for (const types of TYPES) await rolldown.build(types)
+  for (const folder of DISTS) {
+    for (const file of below(folder).filter((path) => path.endsWith('.d.ts'))) forOlderCompilers(file)
+    tidyTypes(folder, exportedBy(built[folder === 'dist' ? 0 : built.length - 1]))
+  }
+  writeCommonJsTypes(Object.keys(ENTRIES))
   await rolldown.build(page)
   cpSync(`${PAGE}/static`, 'build/page', { recursive: true })
   const files = Object.fromEntries(readdirSync('build/page').map((name) => [name, readFileSync(join('build/page', name), 'utf8')]))
@@ -71,7 +80,7 @@ async function build() {
   return status === 0
 }
 
-if (isClean) for (const folder of ['build', 'dist']) rmSync(folder, { recursive: true, force: true })
+if (isClean) for (const folder of ['build', ...DISTS]) rmSync(folder, { recursive: true, force: true })
 if (!isFresh()) {
   const begun = new Date()
   // On standard error: what is packed is on the other. The first build takes longer than people

@@ -4,8 +4,13 @@
 import { readFileSync } from 'node:fs'
 import { dts } from 'rolldown-plugin-dts'
 
-const { dependencies, peerDependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-const packages = Object.keys({ ...dependencies, ...peerDependencies })
+/** The packages that one has. @param {string} manifest */
+const packagesOf = (manifest) => {
+  const { dependencies, peerDependencies } = JSON.parse(readFileSync(new URL(`../${manifest}`, import.meta.url), 'utf8'))
+  return Object.keys({ ...dependencies, ...peerDependencies })
+}
+const packages = packagesOf('package.json')
+const packagesOfApiServer = packagesOf('packages/apiserver/package.json')
 
 /**
  * Packages stay packages, so that a program's own inspector sees the xstate that we use. But one class of rxjs is all we need of it, and any
@@ -18,7 +23,6 @@ const isExternal = (id) =>
 /** What programs import, by the name of the bundle. */
 export const ENTRIES = {
   index: 'src/index.ts',
-  apiserver: 'packages/apiserver/src/index.ts',
   metrics: 'src/metrics/index.ts',
   testing: 'src/testing/index.ts',
   opentelemetry: 'src/opentelemetry/index.ts',
@@ -27,11 +31,25 @@ export const ENTRIES = {
   nest: 'src/frameworks/nest.ts',
 }
 
+/** What other packages of this project build on, as ES modules alone: theirs are no others. */
+export const ENGINE = {
+  engine: 'src/engine/index.ts',
+  'engine-main': 'src/engine/main.ts',
+  'engine-command': 'src/engine/command.ts',
+}
+
+/** Those of @quiesce/apiserver. */
+export const API_SERVER = {
+  index: 'packages/apiserver/src/index.ts',
+  testing: 'packages/apiserver/src/testing/index.ts',
+  opentelemetry: 'packages/apiserver/src/tracing/index.ts',
+}
+
 /**
  * Packages that an option needs, and not every program has. webpack takes one that it does not find for an error, unless it is to leave it alone;
  * esbuild, unless what fails is caught.
  */
-const OPTIONAL = ['elkjs', 'jose', 'ws', 'yaml'].join('|')
+const OPTIONAL = ['elkjs', 'ws', 'yaml'].join('|')
 /** @param {string} code */
 const tolerant = (code) =>
   code
@@ -56,17 +74,39 @@ const ours = {
 const comments = { jsdoc: false }
 
 /**
+ * The doors of @quiesce/apiserver are files of the core in this repository, and entries of the package
+ * `quiesce` when both are published.
+ * @type {import('rolldown').Plugin}
+ */
+const doors = {
+  name: 'doors',
+  resolveId: (id) => {
+    const door = /^\.{1,2}\/(?:.*\/)?engine(-main|-command)?\.[jt]s$/.exec(id)
+    return door ? { id: `quiesce/engine${(door[1] ?? '').replace('-', '/')}`, external: true } : null
+  },
+}
+
+/**
  * The declarations, of what tsc has made: those of an entry, and in types/ what several have in
  * common. What no entry names is left out.
- * @type {import('rolldown').BuildOptions & { output: import('rolldown').OutputOptions }}
+ * @param {Readonly<Record<string, string>>} entries @param {string} dir @param {string} chunks
+ * @param {import('rolldown').Plugin[]} [plugins]
+ * @returns {import('rolldown').BuildOptions & { output: import('rolldown').OutputOptions }}
  */
-export const TYPES = {
-  input: Object.fromEntries(Object.entries(ENTRIES).map(([name, source]) => [name, `build/${source.replace(/ts$/, 'd.ts')}`])),
+const types = (entries, dir, chunks, plugins = []) => ({
+  input: Object.fromEntries(Object.entries(entries).map(([name, source]) => [name, `build/${source.replace(/ts$/, 'd.ts')}`])),
   external: (id) => !/^[./#]/.test(id),
-  plugins: [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false })],
+  plugins: [...plugins, dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false })],
   checks: { bundlerTimings: false },
-  output: { dir: 'dist', entryFileNames: '[name].d.ts', chunkFileNames: 'types/[name].d.ts', minifyInternalExports: false },
-}
+  output: { dir, entryFileNames: '[name].d.ts', chunkFileNames: `types/${chunks}[name].d.ts`, minifyInternalExports: false },
+})
+// Those of the engine by themselves: in one bundle with the tests' they would lead strict compilers
+// into the types of xstate.
+export const TYPES = [
+  types(ENTRIES, 'dist', ''),
+  types(ENGINE, 'dist', 'engine-'),
+  types(API_SERVER, 'packages/apiserver/dist', '', [doors]),
+]
 
 /**
  * Each with what it imports, and under another name than an entry: a server is one file, and who
@@ -92,7 +132,7 @@ export const PAGE = {
 export default [
   {
     ...ours,
-    input: { ...ENTRIES, cli: 'src/cli/main.ts' },
+    input: { ...ENTRIES, ...ENGINE, cli: 'src/cli/main.ts' },
     output: {
       comments,
       dir: 'dist',
@@ -119,5 +159,12 @@ export default [
       dynamicImportInCjs: false,
       codeSplitting: { groups: GROUPS },
     },
+  },
+  {
+    platform: 'neutral',
+    external: (id) => id.startsWith('node:') || packagesOfApiServer.some((name) => id === name || id.startsWith(`${name}/`)),
+    plugins: [doors],
+    input: { ...API_SERVER, cli: 'packages/apiserver/src/cli/main.ts' },
+    output: { comments, dir: 'packages/apiserver/dist', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js', cleanDir: true },
   },
 ]

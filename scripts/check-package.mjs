@@ -7,6 +7,9 @@ import { pack } from './pack.mjs'
 
 const tarball = pack('.results/package')
 const model = pack('.results/package', 'packages/model')
+const apiServer = pack('.results/package', 'packages/apiserver')
+/** What packages of this project import: theirs are ES modules. */
+const ES_ALONE = ['engine', 'engine/main', 'engine/command']
 let failed = false
 
 /** Silent unless it fails: both tools say much when all is well. @param {string} name @param {string[]} args */
@@ -15,9 +18,9 @@ function tool(name, ...args) {
   console.log(`${name}: ${status === 0 ? 'nothing to complain about' : `exit code ${status}\n${stdout}${stderr}`}`)
   if (status !== 0) failed = true
 }
-for (const packed of [tarball, model]) {
+for (const packed of [tarball, model, apiServer]) {
   tool('publint', 'run', packed, '--strict')
-  tool('attw', packed, '--no-emoji', ...(packed === model ? ['--profile', 'esm-only'] : []))
+  tool('attw', packed, '--no-emoji', ...(packed === tarball ? ['--exclude-entrypoints', ...ES_ALONE] : ['--profile', 'esm-only']))
 }
 
 /** Files of a tarball, with their modes. @param {string} packed */
@@ -48,7 +51,7 @@ for (const name of ['LICENSE', 'NOTICE', 'README.md', 'CHANGELOG.md']) {
   if (!entries.has(`./${name}`)) complain(`${name} is not in the tarball`)
 }
 if (!entries.has('./dist/inspector-page.cjs')) complain("the inspector's page is not in the tarball")
-for (const packed of [tarball, model]) {
+for (const packed of [tarball, model, apiServer]) {
   const files = [...entriesOf(packed).keys()]
   /** @param {string} path */
   const read = (path) => execFileSync('tar', ['-xOzf', packed, `package/${path}`], { encoding: 'utf8' })

@@ -6,14 +6,21 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import ts from 'typescript'
 
-/** @param {ReadonlyMap<string, readonly string[]>} entries by their names, with those of what they export when they run */
-export function writeEntryTypes(entries) {
-  const files = [...entries.keys()].map((name) => resolve(`dist/${name}.d.ts`))
-  for (const file of readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.d.ts'))) {
-    const text = readFileSync(`dist/${file}`, 'utf8')
+/**
+ * @param {string} folder of declarations
+ * @param {ReadonlyMap<string, readonly string[]>} entries by their names, with those of what they export when they run
+ */
+export function tidyTypes(folder, entries) {
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.d.ts'))) {
+    const text = readFileSync(`${folder}/${file}`, 'utf8')
     const values = entries.get(file.replace(/\.d\.ts$/, ''))
-    writeFileSync(`dist/${file}`, withoutNumbers(values ? exportTypes(text, new Set(values)) : text))
+    writeFileSync(`${folder}/${file}`, withoutNumbers(values ? exportTypes(text, new Set(values)) : text))
   }
+}
+
+/** @param {readonly string[]} entries that can be required, by their names */
+export function writeCommonJsTypes(entries) {
+  const files = entries.map((name) => resolve(`dist/${name}.d.ts`))
   const program = ts.createProgram(files, {
     module: ts.ModuleKind.NodeNext,
     moduleResolution: ts.ModuleResolutionKind.NodeNext,
@@ -21,7 +28,7 @@ export function writeEntryTypes(entries) {
     noLib: true,
   })
   const checker = program.getTypeChecker()
-  for (const [at, name] of [...entries.keys()].entries()) {
+  for (const [at, name] of entries.entries()) {
     const symbols = exportsOf(program.getSourceFile(files[at] ?? ''), checker)
     if (symbols.length === 0) throw new Error(`${files[at]} declares no module`)
     writeFileSync(`dist/cjs/${name}.d.cts`, commonJs(`../${name}.js`, symbols, program))

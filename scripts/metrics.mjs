@@ -5,8 +5,8 @@
 // was counted. Ours is joined by a registry of prom-client.
 import { spawnSync } from 'node:child_process'
 import { Counter, collectDefaultMetrics, Histogram, Registry, Summary } from 'prom-client'
-import { completeConfig, createApiServer } from '../dist/apiserver.js'
 import { fromPromClient, MetricRegistry } from '../dist/metrics.js'
+import { completeConfig, createApiServer } from '../packages/apiserver/dist/index.js'
 
 const PYTHON = process.env['PROMETHEUS_PYTHON'] ?? 'python3'
 

@@ -164,10 +164,10 @@ class Document {
   #ports = /** @type {Map<string, number>} */ (new Map())
   #programs = 0
 
-  /** @param {string} file @param {string} tarball */
-  constructor(file, tarball) {
+  /** @param {string} file @param {Readonly<Record<string, string>>} tarballs of our packages, by their names */
+  constructor(file, tarballs) {
     this.file = file
-    this.tarball = tarball
+    this.tarballs = tarballs
     this.blocks = blocksOf(file)
     this.folder = mkdtempSync(join(tmpdir(), 'quiesce-readme-'))
   }
@@ -202,10 +202,11 @@ class Document {
     const versions = { ...dependencies, ...devDependencies, ...OF_DOCUMENTS }
     const imports = /(?:\bfrom |\bimport |\brequire\()'((?:@[\w-]+\/)?[\w-][\w.-]*)/g
     const imported = this.blocks.flatMap(({ text }) => [...text.matchAll(imports)].map((match) => match[1] ?? ''))
-    const packages = [...new Set(imported)].filter((id) => id in versions).map((id) => `${id}@${versions[id]}`)
+    const packages = [...new Set(imported)].filter((id) => id in versions && !(id in this.tarballs)).map((id) => `${id}@${versions[id]}`)
     const types = this.blocks.some(({ language }) => language === 'ts') ? [`@types/node@${versions['@types/node']}`] : []
     writeFileSync(join(this.folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-    const args = ['install', '--no-fund', '--no-audit', '--loglevel=error', this.tarball, ...packages, ...types]
+    const own = Object.entries(this.tarballs).flatMap(([id, tarball]) => (id === name || imported.includes(id) ? [tarball] : []))
+    const args = ['install', '--no-fund', '--no-audit', '--loglevel=error', ...own, ...packages, ...types]
     const [code] = await once(spawn('npm', args, { cwd: this.folder, stdio: ['ignore', 'inherit', 'inherit'] }), 'close')
     if (code !== 0) throw new Error(`${this.file}: npm could not install ${[name, ...packages].join(', ')}`)
   }
@@ -238,7 +239,7 @@ class Document {
   /** The command that runs a block. @param {Block} block */
   async #program({ at, language, text }) {
     // A new user gets the package from the registry; here it is the tarball.
-    if (language === 'sh') return text.replace(/^(npm (?:i|install|add)\b.*?)\bquiesce\b/gm, `$1${this.tarball}`)
+    if (language === 'sh') return text.replace(/(?<=^npm (?:i|install|add)\b.*?)(?<= )[@\w/]+(?= |$)/gm, (id) => this.tarballs[id] ?? id)
     this.#programs += 1
     const base = `block-${this.#programs}`
     if (language === 'js') writeFileSync(join(this.folder, `${base}.mjs`), `${text}\n`)
@@ -375,11 +376,15 @@ async function main() {
   const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((file) => join('docs', file))
   const files = first ? [first, ...more].map((file) => relative(root, file)) : ['README.md', ...docs.filter((file) => file.endsWith('.md'))]
   const documents = files.filter((file) => file === 'README.md' || blocksOf(file).some(({ directive }) => directive === 'run'))
-  const tarball = TARBALL ? join(root, TARBALL) : pack(join(root, '.results/package'))
+  const folder = join(root, '.results/package')
+  const tarballs = {
+    quiesce: TARBALL ? join(root, TARBALL) : pack(folder),
+    '@quiesce/apiserver': pack(folder, join(root, 'packages/apiserver')),
+  }
   const waiting = [...documents]
   const next = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const document = new Document(file, tarball)
+      const document = new Document(file, tarballs)
       await document.run()
       console.log(`${file}: ${document.passed} blocks ran`)
       if (document.passed === 0) throw new Error(`${file}: no block ran`)

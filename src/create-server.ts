@@ -11,7 +11,7 @@ import { observationOf } from './inspector/observation.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import type { DefaultLog } from './lifecycle/output.ts'
-import type { LifecycleParts } from './lifecycle/parts.ts'
+import type { OwnAnswers } from './lifecycle/parts.ts'
 import { CertificateWatch } from './listeners/certificate-watch.ts'
 import { openPublicListeners } from './listeners/public-listeners.ts'
 import { resolveServerOptions, type ServerOptions } from './options/options.ts'
@@ -64,7 +64,7 @@ export function createServer(handler: Handler, options: ServerOptions = {}): Lif
 }
 
 /** What a server that is built on a created one brings along. */
-interface ServerParts extends Pick<LifecycleParts, 'healthIsHandlers' | 'failureAnswer' | 'metrics'> {
+export interface ServerParts extends OwnAnswers {
   /** Takes all upgrades, in place of the option `websocket`. */
   readonly upgrade?: Upgrade | undefined
   readonly ownClient?: OwnClient

@@ -2,7 +2,6 @@
 /** What a program imports of each entry, and does with it. */
 const PROGRAM = `import { createServer as createHttpServer } from 'node:http'
 import { attachLifecycle, createServer, QuiesceError, type Life, type Report } from 'quiesce'
-import { createApiServer } from 'quiesce/apiserver'
 import plugin, { quiesce as samePlugin } from 'quiesce/fastify'
 import { serve } from 'quiesce/hono'
 import * as metrics from 'quiesce/metrics'
@@ -23,7 +22,7 @@ export async function main(): Promise<Report> {
   }
   return createServer(() => new Response('done'), { port: 0 }).run()
 }
-export const all = [createApiServer, samePlugin, serve, metrics, Quiesce, QuiesceModule, opentelemetry]
+export const all = [samePlugin, serve, metrics, Quiesce, QuiesceModule, opentelemetry]
 `
 
 /** The entry that is about xstate by nature: it explores machines. */

@@ -1,15 +1,21 @@
-import type { ApiServer } from '../../packages/apiserver/src/api-server.ts'
-import type { CompletedConfig } from '../../packages/apiserver/src/config.ts'
 import { optionError } from '../base/errors.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../model/life/lifecycle-model.ts'
 import { type Exports, settledValue } from './user-module.ts'
 
+/** Where API servers come from. */
+export const API_SERVER_PACKAGE = '@quiesce/apiserver'
+
 /** The export of a module that makes its API servers of a config that it is given. */
 export const API_SERVER_EXPORT = 'apiServer'
 
-/** Known by its looks: it may have been made by another copy of this package. */
-const isApiServer = (given: unknown): given is ApiServer =>
+/** As much of an API server of `@quiesce/apiserver` as a command needs. */
+export interface PreparableServer {
+  prepare(): { readonly life: Life }
+}
+
+/** Known by its looks: it may have been made by another copy of its package. */
+const isApiServer = (given: unknown): given is PreparableServer =>
   typeof given === 'object' &&
   given !== null &&
   ['prepare', 'handle', 'handlePrefix'].every((method) => typeof (given as Exports)[method] === 'function')
@@ -28,9 +34,9 @@ export const makesApiServer = (exports: Exports): boolean => typeof exports[API_
  * The API server that a module makes, which has its delegates.
  * @throws QuiesceError ERR_OPTION_INVALID for something else, and what the function throws
  */
-export async function apiServerOf(path: string, exports: Exports, config: CompletedConfig): Promise<ApiServer> {
-  const make = exports[API_SERVER_EXPORT] as (config: CompletedConfig) => unknown
+export async function apiServerOf<Server extends PreparableServer>(path: string, exports: Exports, config: unknown): Promise<Server> {
+  const make = exports[API_SERVER_EXPORT] as (config: unknown) => unknown
   const made = await settledValue(make(config))
   if (!isApiServer(made)) throw optionError(`what ${API_SERVER_EXPORT}(config) of ${path} returned`, made, 'what createApiServer() returns')
-  return made
+  return made as Server
 }

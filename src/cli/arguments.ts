@@ -24,6 +24,7 @@ export interface Arguments {
 /**
  * The flags of a command line, as they were written; of one that is given twice the last counts,
  * unless it is a list of such texts. What they mean is read by valuesOf().
+ * @param command as it is typed: `quiesce report`
  * @param operandsMax how many things the command may be given without a flag, as `quiesce report
  * FILE` is given one
  * @param absent flags that there are not, with what to do instead
@@ -51,7 +52,7 @@ export function readArguments(
         settings.set(switched.name, { given: token.value, label: switched.label })
       else if (token.index === unknownAt + 1) continue
       else if (operands.length < operandsMax) operands.push(token.value)
-      else problems.push(`${show(token.value)}: unexpected argument, see quiesce ${command} --help`)
+      else problems.push(`${show(token.value)}: unexpected argument, see ${command} --help`)
     }
     if (token.kind !== 'option') continue
     const { rawName: label, value, index } = token
@@ -63,7 +64,7 @@ export function readArguments(
       if (unknownAt === index) continue
       const name = label.replace(/^--?/, '')
       const hint = instead(absent, name) ?? nearFlag(name, flags)
-      problems.push(`${label}: unknown flag${hint || `, see quiesce ${command} --help`}`)
+      problems.push(`${label}: unknown flag${hint || `, see ${command} --help`}`)
       unknownAt = index
     } else if (flag.switch) {
       settings.set(flag.name, { given: value ?? true, label })

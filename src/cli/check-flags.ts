@@ -67,7 +67,7 @@ interface CheckFlags {
 
 /** @throws QuiesceError ERR_OPTION_INVALID with one line for every problem */
 export function readCheckFlags(args: readonly string[]): CheckFlags {
-  const { settings, problems } = readArguments('check', flagsOf(CHECK_FLAGS), args)
+  const { settings, problems } = readArguments('quiesce check', flagsOf(CHECK_FLAGS), args)
   const { resolved, problems: ofCommand } = resolvedFrom(CHECK_OPTIONS, settings)
   const { options, problems: unread } = valuesOf(CERTIFICATE_OPTIONS, settings)
   const { problems: refused } = resolvedFrom(CERTIFICATE_OPTIONS, settings)

@@ -1,5 +1,5 @@
 /** Every command, in the order in which help lists them. */
-export const COMMANDS = ['run', 'serve', 'apiserver', 'check', 'plan', 'diagram', 'inspect', 'report', 'completion'] as const
+export const COMMANDS = ['run', 'serve', 'check', 'plan', 'diagram', 'inspect', 'report', 'completion'] as const
 
 export type CommandName = (typeof COMMANDS)[number]
 

@@ -1,35 +1,13 @@
-import { EXIT_CODES, EXIT_CODES_BY_SEVERITY } from '../machines/exit-codes.ts'
-import { type Flag, flagsOf } from '../options/kit/define.ts'
-import { API_SERVER_FLAGS, API_SERVER_GROUPS } from './apiserver-flags.ts'
+import { flagsOf } from '../options/kit/define.ts'
 import { CHECK_FLAGS } from './check-flags.ts'
 import type { CommandName } from './command-names.ts'
+import { type CommandPage, EXIT_CODES_OF_A_LIFE } from './command-page.ts'
 import { DIAGRAM_OPTIONS } from './diagram-flags.ts'
-import type { FlagGroups } from './flag-groups.ts'
 import { RUN_FLAGS, SERVE_FLAGS } from './flags.ts'
 import { INSPECT_OPTIONS } from './inspect-flags.ts'
 import { PLAN_FLAGS } from './plan-flags.ts'
 import { REPORT_OPTIONS } from './report-flags.ts'
 
-/** What there is to say about a command: help and completion are made of it. */
-export interface CommandPage {
-  /** In a list of commands. */
-  readonly summary: string
-  /** What stands on the command line without a flag. */
-  readonly operands: string
-  /** What such an operand may be; default: a file. */
-  readonly operandChoices?: readonly string[]
-  /** Command lines with what they do; the first one stands in the main help, too. */
-  readonly examples: readonly (readonly [string, string])[]
-  readonly about: string
-  readonly flags: readonly Flag[]
-  /** How they stand in help. Default: those of a server. */
-  readonly groups?: FlagGroups
-  /** Whether flags are settings as well, in the environment and in a file. */
-  readonly hasSettings?: boolean
-  readonly exitCodes: readonly (readonly [number, string])[]
-}
-
-const OF_A_LIFE = EXIT_CODES_BY_SEVERITY.map((code) => [code, EXIT_CODES[code]] as const)
 const UNWRITTEN = [4, 'standard output could not be written'] as const
 
 export const COMMAND_PAGES: Readonly<Record<CommandName, CommandPage>> = {
@@ -52,7 +30,7 @@ Health is answered on /healthz, /livez and /readyz. With --watch, a change of a 
 drains the process and starts the next one.`,
     flags: RUN_FLAGS,
     hasSettings: true,
-    exitCodes: OF_A_LIFE,
+    exitCodes: EXIT_CODES_OF_A_LIFE,
   },
   serve: {
     summary: 'serve the example API until stopped',
@@ -66,27 +44,7 @@ drains the process and starts the next one.`,
     about: 'Serves the example API until SIGTERM or SIGINT, then refuses, drains and ends in order.',
     flags: SERVE_FLAGS,
     hasSettings: true,
-    exitCodes: OF_A_LIFE,
-  },
-  apiserver: {
-    summary: 'serve a generic API server until stopped',
-    operands: '[APP]',
-    examples: [
-      ['quiesce apiserver --secure-port 6443', 'serve health, /version, /metrics and the index by HTTPS'],
-      ['quiesce apiserver servers.mjs --audit-policy-file policy.yaml --audit-log-path -', 'serve your API servers, and audit them'],
-      ['quiesce apiserver --config apiserver.yaml --print-config', 'check a config file, and see what it comes to'],
-    ],
-    about: `\
-Serves a generic API server until SIGTERM or SIGINT: its filters, health and metrics, with the flags of
-upstream's. Without a certificate it makes one that signs itself. APP, which may be left out, is a module
-  that exports a function apiServer(config), which returns what createApiServer() of quiesce/apiserver made
-  of that config, with its delegates
-  or whose default export is an app, a handler or a server as quiesce run takes it: it answers every path
-  behind the filters but those of health, /version and /metrics`,
-    flags: API_SERVER_FLAGS,
-    groups: API_SERVER_GROUPS,
-    hasSettings: true,
-    exitCodes: OF_A_LIFE,
+    exitCodes: EXIT_CODES_OF_A_LIFE,
   },
   check: {
     summary: 'check every state that a life can reach',

@@ -21,7 +21,7 @@ const EXTENSIONS: Readonly<Record<DiagramFormat, string>> = { svg: 'svg', mermai
  * one line for every problem
  */
 export async function diagramCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
-  const { config, out, format } = readOptions('diagram', DIAGRAM_OPTIONS, args).options
+  const { config, out, format } = readOptions('quiesce diagram', DIAGRAM_OPTIONS, args).options
   const life = config === undefined ? builtIn() : (await readLifeModule('--config', config)).life
   const layout = format === 'svg' ? await layoutFor(host) : undefined
   for (const diagram of await drawn(life, config, format, layout)) {

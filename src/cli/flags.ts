@@ -69,7 +69,7 @@ function withDemo(settings: Settings): Settings {
 }
 
 const SERVE = {
-  command: 'serve',
+  command: 'quiesce serve',
   server: SERVER_OPTIONS,
   own: composeOptions(SERVE_OPTIONS, COMMAND_OPTIONS),
   operandsMax: 0,
@@ -79,7 +79,7 @@ const SERVE = {
 
 /** The server is the user's, and so it has the defaults that it has in code. */
 const RUN = {
-  command: 'run',
+  command: 'quiesce run',
   server: withoutCliDefaults(SERVER_OPTIONS),
   own: composeOptions(RUN_OPTIONS, COMMAND_OPTIONS),
   operandsMax: 1,

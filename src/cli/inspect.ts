@@ -20,7 +20,7 @@ export async function inspectCommand(host: CliHost, args: readonly string[]): Pr
   const {
     options: { port, noOpen },
     operands: [path],
-  } = readOptions('inspect', INSPECT_OPTIONS, args, 1)
+  } = readOptions('quiesce inspect', INSPECT_OPTIONS, args, 1)
   if (path === undefined)
     throw new QuiesceError('ERR_OPTION_INVALID', 'inspect: got no file, allowed: a report, a journal or a counter-example')
   const recording = await recordingOf(path, host.earlyStop)

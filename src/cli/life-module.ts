@@ -1,10 +1,13 @@
+import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { Property } from '#model'
 import { optionError, show, toError } from '../base/errors.ts'
 import { lookedAt } from '../base/looked-at.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../model/life/lifecycle-model.ts'
 import { file } from '../options/kit/kinds.ts'
-import { apiServerOf, lifeOfApiServer, makesApiServer } from './api-server-module.ts'
+import { API_SERVER_PACKAGE, apiServerOf, lifeOfApiServer, makesApiServer } from './api-server-module.ts'
 import { firstLine } from './first-line.ts'
 import { withoutListening } from './module-listens.ts'
 import { type Exports, importModule, settledValue } from './user-module.ts'
@@ -49,8 +52,14 @@ export async function readLifeModule(label: string, path: string): Promise<LifeM
 
 /** With the config of code: a command that looks has no flags for it. */
 async function madeApiServer(path: string, module: Exports): Promise<unknown> {
-  const { completeConfig } = await import('../../packages/apiserver/src/config.ts')
+  const { completeConfig } = await apiServerPackage(path)
   return apiServerOf(path, module, completeConfig({ logger: false }))
+}
+
+/** The package that the module itself has. */
+async function apiServerPackage(path: string): Promise<{ completeConfig(config: { readonly logger: false }): unknown }> {
+  const file = createRequire(resolve(path)).resolve(API_SERVER_PACKAGE)
+  return import(pathToFileURL(file).href) as Promise<{ completeConfig(config: { readonly logger: false }): unknown }>
 }
 
 const APP_HAS_NO_LIFE =

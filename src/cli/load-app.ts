@@ -1,8 +1,8 @@
 import { ERROR_CODES, type ErrorCode, QuiesceError, toError } from '../base/errors.ts'
 import { lookedAt } from '../base/looked-at.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
+import type { CommandHost } from './command-host.ts'
 import { firstLine } from './first-line.ts'
-import type { CliHost } from './host.ts'
 import { APP_ALLOWED, chooseExport, type Runnable, runnableOf } from './runnable.ts'
 import { type Exports, importModule, settledValue } from './user-module.ts'
 
@@ -25,17 +25,18 @@ interface Loadable {
  */
 export async function loadApp<Found extends Loadable>(
   app: string,
-  { stderr, earlyStop }: CliHost,
+  host: CommandHost,
   find: (exports: Exports) => Promise<Found>,
 ): Promise<Found | ExitCode> {
-  const loading = load(app, stderr, find)
+  const { program, stderr, earlyStop } = host
+  const loading = load(app, host, find)
   // Whatever the module does meanwhile: nothing serves yet that would have to be ended in order.
   const loaded = await Promise.race([loading, aborted(earlyStop)])
   if (loaded === 'stopped' || earlyStop.aborted) return OK
   if (typeof loaded === 'number') return loaded
   if (loaded.listensItself)
     stderr.write(
-      `quiesce: ${app} also listens by itself, and requests that come there are not drained: export it without calling listen()\n`,
+      `${program}: ${app} also listens by itself, and requests that come there are not drained: export it without calling listen()\n`,
     )
   return loaded.found
 }
@@ -57,7 +58,7 @@ interface Loaded<Found> {
 
 async function load<Found extends Loadable>(
   app: string,
-  stderr: CliHost['stderr'],
+  { program, stderr }: CommandHost,
   find: (exports: Exports) => Promise<Found>,
 ): Promise<Loaded<Found> | ExitCode> {
   const before = listening()
@@ -74,7 +75,7 @@ async function load<Found extends Loadable>(
     if (isOurs && (own === undefined || line)) throw thrown
     if (line) throw line
     const error = toError(own)
-    stderr.write(`quiesce: ${app} could not be loaded: ${firstLine(error.message)}\n`)
+    stderr.write(`${program}: ${app} could not be loaded: ${firstLine(error.message)}\n`)
     if (error instanceof SyntaxError) return endOf(error)
     stderr.write(`${error.stack ?? error.message}\n`)
     return COULD_NOT_START

@@ -63,7 +63,7 @@ interface PlanFlags {
 
 /** @throws QuiesceError ERR_OPTION_INVALID with one line for every problem */
 function readPlanFlags(args: readonly string[], facts: PlatformFacts): PlanFlags {
-  const { settings, problems } = readArguments('plan', flagsOf(PLAN_FLAGS), args)
+  const { settings, problems } = readArguments('quiesce plan', flagsOf(PLAN_FLAGS), args)
   const { resolved, problems: ofCommand } = resolvedFrom(PLAN_OPTIONS, settings)
   const { options, problems: unread, wording } = valuesOf(TIME_OPTIONS, settings)
   const refused = messagesOf(() => resolveServerOptions(options, { ...wording, facts }))

@@ -20,7 +20,7 @@ import { readOptions } from './settings.ts'
  * @throws QuiesceError for arguments and files that cannot be used
  */
 export async function reportCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
-  const { options, operands } = readOptions('report', REPORT_OPTIONS, args, 2)
+  const { options, operands } = readOptions('quiesce report', REPORT_OPTIONS, args, 2)
   const [path, other] = operands
   if (path === undefined || path === '') throw wrongUse(`got no file, allowed: a report that --report-file wrote, or - for standard input`)
   if (path === '-' && other === '-') throw wrongUse('got "-" twice, allowed: standard input once')

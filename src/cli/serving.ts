@@ -19,6 +19,7 @@ import { resolvedFrom, valuesOf } from './settings.ts'
 
 /** A command that serves: the options of its server, and its own. */
 export interface Serving<Server extends OptionTable, Own extends OptionTable> {
+  /** As it is typed: `quiesce run`. */
   readonly command: string
   readonly server: Server
   readonly own: Own
@@ -89,7 +90,7 @@ interface Source {
 const NOTHING: Source = { settings: new Map(), problems: [] }
 
 const unknown = (command: string, label: string, what: string, near: string): string =>
-  `${label}: unknown ${what}${near || `, see quiesce ${command} --help`}`
+  `${label}: unknown ${what}${near || `, see ${command} --help`}`
 
 function readEnvironment(command: string, flags: readonly Flag[], env: SettingsSources['env'], absent: AbsentFlags): Source {
   const settings = new Map<string, Setting>()

@@ -131,6 +131,7 @@ export function messagesOf(check: () => void): readonly string[] {
 
 /**
  * The options of a command that is no server, from its command line.
+ * @param command as it is typed: `quiesce report`
  * @param operandsMax how many things it may be given without a flag
  * @throws QuiesceError ERR_OPTION_INVALID with one line for every problem
  */

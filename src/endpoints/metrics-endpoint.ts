@@ -1,6 +1,6 @@
 import { gzip } from 'node:zlib'
-import { pathOf, type RequestLike } from '../http/request-info.ts'
 import { type EncodedAnswer, type ResponseLike, respond } from '../http/respond.ts'
+import { pathOf, type RequestLike } from '../http/url.ts'
 import type { MetricFamily } from '../metrics/family.ts'
 import { metricFormat, takesGzip } from '../metrics/negotiation.ts'
 import { CONTENT_TYPES, renderMetrics } from '../metrics/text.ts'

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import { optionError } from '../base/errors.ts'
 import { nameAmongCopies } from '../base/shared-by-copies.ts'
 import type { Health } from '../http/health/health.ts'
-import type { RequestLike } from '../http/request-info.ts'
+import type { RequestLike } from '../http/url.ts'
 import type { MetricsEndpoint } from './metrics-endpoint.ts'
 
 /** What a life answers by itself, for whatever mounts it. */

@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises'
 import { getHeapSnapshot } from 'node:v8'
 import type { Clock } from '../base/clock.ts'
 import { toError } from '../base/errors.ts'
-import { queryOf } from '../http/request-info.ts'
 import { type Answer, PLAIN_TEXT, respond } from '../http/respond.ts'
+import { queryOf } from '../http/url.ts'
 import { type ProfileName, SECONDS_DEFAULT, SECONDS_MAX } from './profile-names.ts'
 
 /** A snapshot is sent as it is made: it is as large as the heap. */

@@ -2,7 +2,6 @@ import { type Context, Hono } from 'hono'
 import { stream, streamSSE } from 'hono/streaming'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { show } from '../base/errors.ts'
-import { kubernetesLongRunning } from '../http/long-running.ts'
 import { shutdownSignalOf } from '../http/shutdown-signal.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { ServerOptions } from '../options/options.ts'
@@ -40,11 +39,10 @@ const INTERVAL_MS = { min: 10, max: 60_000, default: 1_000 }
 const WATCH_PATHS = ['/watch', '/events']
 
 /**
- * What the application says about itself: its watches are no requests to wait for, nor are those of
- * the API that it is a server for.
+ * What the application says about itself: its watches are no requests to wait for.
  */
 export const EXAMPLE_OPTIONS: Pick<ServerOptions, 'longRunning'> = {
-  longRunning: (request) => WATCH_PATHS.includes((request.url ?? '').split('?', 1)[0] as string) || kubernetesLongRunning(request),
+  longRunning: (request) => WATCH_PATHS.includes((request.url ?? '').split('?', 1)[0] as string),
 }
 
 /**

@@ -13,8 +13,21 @@ import type { Report } from '../report/report.ts'
 import type { LifecycleStatus } from './lifecycle-status.ts'
 import type { DefaultLog } from './output.ts'
 
+/** What a server that is built on a created one answers and counts itself. */
+export interface OwnAnswers {
+  /**
+   * The handler answers the health endpoints itself, with `Lifecycle.health`; an admin listener
+   * answers them in any case.
+   */
+  readonly healthIsHandlers?: boolean
+  /** What failed handlers are answered for with. Default: a plain 500. */
+  readonly failureAnswer?: FailureAnswer
+  /** Metrics of its own, after those of health. */
+  readonly metrics?: () => readonly MetricFamily[]
+}
+
 /** What a life is made of; `createServer` and `attachLifecycle` differ in nothing else. */
-export interface LifecycleParts {
+export interface LifecycleParts extends OwnAnswers {
   readonly options: ResolvedOptions
   /** It has no listener but that of the option `admin`. */
   readonly servesNothing?: true
@@ -27,15 +40,6 @@ export interface LifecycleParts {
    * Listeners that are there already; a stop closes them even when it comes before they were bound.
    */
   readonly adopted?: readonly Listener[]
-  /**
-   * The handler answers the health endpoints itself, with `Lifecycle.health`; an admin listener
-   * answers them in any case.
-   */
-  readonly healthIsHandlers?: boolean
-  /** What failed handlers are answered for with. Default: a plain 500. */
-  readonly failureAnswer?: FailureAnswer
-  /** Metrics of its own, after those of health. */
-  readonly metrics?: () => readonly MetricFamily[]
   /** Connections that the adopted server may have by now. */
   readonly older?: OlderConnections | undefined
   readonly log: DefaultLog

@@ -1,7 +1,9 @@
 import type { UserCode } from '../actors/user-code.ts'
 import type { LifecycleFact } from '../base/events.ts'
 import type { MetricsEndpoint } from '../endpoints/metrics-endpoint.ts'
+import type { ExchangeView } from '../http/chain.ts'
 import type { Health, HookCheckOptions } from '../http/health/health.ts'
+import type { EventLog } from '../log/event-log.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import type { Life } from './life.ts'
 
@@ -10,8 +12,11 @@ import type { Life } from './life.ts'
  * this one and not the class, whose machine would lead a strict compiler into the types of xstate.
  */
 export interface ServedLife extends Life {
-  readonly options: Pick<ResolvedOptions, 'disabledPostStartHooks'>
+  readonly options: Pick<ResolvedOptions, 'disabledPostStartHooks' | 'logger' | 'requestTimeoutMs'>
   readonly record: (fact: LifecycleFact) => void
+  readonly log: Pick<EventLog, 'debug' | 'error' | 'writes'>
+  /** What is served at the moment. */
+  requestsUnderWay(): readonly ExchangeView[]
   /** For a handler that answers the health endpoints itself. */
   readonly health: Health
   /** Answers `/metrics` and `/metrics/slis`. */

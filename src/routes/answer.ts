@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
-import type { RequestLike } from '../http/request-info.ts'
 import type { EncodedAnswer } from '../http/respond.ts'
+import type { RequestLike } from '../http/url.ts'
 
 /** An answer of ours as fetch has it: with its length, which a HEAD request learns by that. */
 export function toResponse({ status, headers, body }: EncodedAnswer): Response {

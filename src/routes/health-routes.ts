@@ -1,6 +1,6 @@
 import { type Context, Hono, type Next } from 'hono'
 import type { Health } from '../http/health/health.ts'
-import type { RequestLike } from '../http/request-info.ts'
+import type { RequestLike } from '../http/url.ts'
 import { requestOf, toResponse } from './answer.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import type { MetricsEndpoint } from '../endpoints/metrics-endpoint.ts'
-import type { RequestLike } from '../http/request-info.ts'
+import type { RequestLike } from '../http/url.ts'
 import { requestOf, toResponse } from './answer.ts'
 
 /**

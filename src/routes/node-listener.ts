@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
-import { pathOf, type RequestLike } from '../http/request-info.ts'
 import { exchangeOf } from '../http/traffic/exchange.ts'
+import { pathOf, type RequestLike } from '../http/url.ts'
 
 /**
  * The path of a request as the gate reads it, for the option `getPath`: Hono by itself would

@@ -3,8 +3,8 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import type { Clock } from '../base/clock.ts'
 import { PROFILE_PATHS, type ProfileName } from '../endpoints/profile-names.ts'
 import { isSnapshot, profileHeaders, type SnapshotAnswer, takeProfile } from '../endpoints/profiles.ts'
-import { queryOf } from '../http/request-info.ts'
 import { type Exchange, exchangeOf } from '../http/traffic/exchange.ts'
+import { queryOf } from '../http/url.ts'
 import { requestOf, toResponse } from './answer.ts'
 
 /**

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createHttp2Server } from 'node:http2'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
-import { apiserverWording } from '#src/base/apiserver-wording.ts'
+import { apiserverWording } from '#apiserver/apiserver-wording.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { readingOf } from '#src/http/reading.ts'
 import { lookAtSendQueuesNow } from '#src/http/traffic/send-queue.ts'

@@ -3,7 +3,7 @@
 // is.
 import { describe, expect, test } from 'vitest'
 import { type Authorizer, allowedPaths, alwaysAllow, alwaysDeny, privilegedGroups, rbac, unionAuthorizer } from '#apiserver/index.ts'
-import { authorizerFaults, RecordingAuthenticator, RecordingAuthorizer } from '#src/testing/index.ts'
+import { authorizerFaults, RecordingAuthenticator, RecordingAuthorizer } from '#apiserver/testing/index.ts'
 import { serveApi } from '../support/api-server.ts'
 
 test('a recorded authenticator and authorizer decide about the requests of a server', async () => {

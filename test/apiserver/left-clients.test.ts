@@ -4,7 +4,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createApiServerOn } from '#apiserver/api-server.ts'
 import { ABORT_HANDLER, completeConfig } from '#apiserver/index.ts'
-import { RecordingAuthorizer, type TestLife, testLife } from '#src/testing/index.ts'
+import { RecordingAuthorizer } from '#apiserver/testing/index.ts'
+import { type TestLife, testLife } from '#src/testing/index.ts'
 import { serveApi } from '../support/api-server.ts'
 import { Sink } from './audit/sink.ts'
 

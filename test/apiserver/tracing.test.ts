@@ -21,8 +21,8 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { spanName } from '#apiserver/chain/tracing.ts'
 import type { ApiServerConfig, UserFilter } from '#apiserver/index.ts'
-import { requestInfo } from '#src/http/request-info.ts'
-import { traceRequests } from '#src/opentelemetry/index.ts'
+import { requestInfo } from '#apiserver/request/request-info.ts'
+import { traceRequests } from '#apiserver/tracing/index.ts'
 import { serveApi } from '../support/api-server.ts'
 
 /** As that of the SDK, which is another package. */

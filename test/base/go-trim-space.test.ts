@@ -1,7 +1,7 @@
 // Fails when: other characters are taken off than by Go, or a client can keep the process busy with
 // a long run of spaces.
 import { expect, test } from 'vitest'
-import { goTrimSpace } from '#src/base/go-trim-space.ts'
+import { goTrimSpace } from '#apiserver/go-trim-space.ts'
 
 test.each([
   ['', ''],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { API_SERVER_FLAGS, type ApiServerSettings, readApiServerSettings } from '#apiserver/cli/flags.ts'
+import { PAGE } from '#apiserver/cli/page.ts'
 import { completeConfig } from '#apiserver/config.ts'
-import { API_SERVER_FLAGS, type ApiServerSettings, readApiServerSettings } from '#src/cli/apiserver-flags.ts'
-import { COMMAND_PAGES } from '#src/cli/command-pages.ts'
 import { grouped } from '#src/cli/flag-groups.ts'
 import { row } from '../support/row.ts'
 
@@ -172,7 +172,7 @@ describe('options of an API server', () => {
   })
 })
 
-describe('settings of quiesce apiserver', () => {
+describe('settings of quiesce-apiserver', () => {
   test('have the same names in the environment and in a file, and seconds as upstream’s flag has them', async () => {
     const lists = { 'cors-allowed-origins': ['//a$', '//b$'], 'authorization-mode': ['AlwaysAllow', 'AlwaysDeny'] }
     const config = { 'max-requests-inflight': 7, 'min-request-timeout': 60, 'secure-port': 1, ...lists }
@@ -280,7 +280,7 @@ describe('settings of quiesce apiserver', () => {
   })
 
   test('have a group each, in upstream’s order', () => {
-    const { flags, groups = [] } = COMMAND_PAGES.apiserver
+    const { flags, groups = [] } = PAGE
     const titles = grouped(flags, groups).map(([title]) => title)
     expect(titles).toEqual(groups.map(([title]) => title))
     expect(titles.slice(0, 6)).toEqual([

@@ -22,6 +22,7 @@ async function run(args: readonly string[], { stdin = '', columns }: { stdin?: s
   const err: string[] = []
   const served: unknown[] = []
   const host: CliHost = {
+    program: 'quiesce',
     args,
     env: {},
     facts: { env: {}, pid: 4711, terminal: false, containerFile: false },
@@ -33,10 +34,6 @@ async function run(args: readonly string[], { stdin = '', columns }: { stdin?: s
       served.push(settings)
     },
     run: async (settings) => {
-      served.push(settings)
-      return undefined
-    },
-    apiserver: async (settings) => {
       served.push(settings)
       return undefined
     },
@@ -123,7 +120,7 @@ describe('the command line', () => {
     expect(await run([])).toEqual({
       code: 2,
       out: '',
-      err: 'quiesce: no command, allowed: run, serve, apiserver, check, plan, diagram, inspect, report, completion; see quiesce --help\n',
+      err: 'quiesce: no command, allowed: run, serve, check, plan, diagram, inspect, report, completion; see quiesce --help\n',
       served: [],
     })
     expect(await run(['sreve'])).toMatchObject({ code: 2, err: 'quiesce: sreve: unknown command (did you mean "serve"?)\n' })

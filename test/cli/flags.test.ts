@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import { RUN_FLAGS, readRunSettings, readSettings, SERVE_FLAGS, type ServeSettings } from '#src/cli/flags.ts'
 import type { SettingsSources } from '#src/cli/serving.ts'
 import { type AnyOption, envName, type OptionTable } from '#src/options/kit/define.ts'
@@ -88,7 +87,7 @@ describe('settings of quiesce serve', () => {
       '--report-file=r.json',
       '--log-level=debug',
       '--pretty',
-      '--wording=upstream',
+      '--wording=plain',
     ]
     const { wording: _, demo, ...settings } = await settingsOf({ args })
     expect(demo).toBe(false)
@@ -134,7 +133,7 @@ describe('settings of quiesce serve', () => {
         journal: 'j.ndjson',
         reportFile: 'r.json',
         pretty: true,
-        wording: apiserverWording,
+        wording: {},
       },
       logLevel: 'debug',
     })
@@ -156,7 +155,7 @@ describe('settings of quiesce serve', () => {
     expect((await settingsOf({ args: ['--wording=plain'] })).options).toMatchObject({ wording: {} })
     const config = { wording: { name: 'orders' } }
     expect((await settingsOf({ args: ['--config=c.json'], config })).options).toMatchObject(config)
-    expect(await problemsOf({ args: ['--wording=kubernetes'] })).toEqual(['--wording: got "kubernetes", allowed: plain, upstream'])
+    expect(await problemsOf({ args: ['--wording=kubernetes'] })).toEqual(['--wording: got "kubernetes", allowed: plain'])
   })
 
   test('prefer the flag to the environment to the file to the default', async () => {

@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { apiExchangeOf, completeConfig, createApiServer } from '../../dist/apiserver.js'
+import { apiExchangeOf, completeConfig, createApiServer } from '../../packages/apiserver/dist/index.js'
 import { TOKEN } from './attacks.mjs'
 
 const { folder, options } = JSON.parse(process.argv[2])

@@ -6,7 +6,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
-import { apiserverWording } from '#src/base/apiserver-wording.ts'
+import { apiserverWording } from '#apiserver/apiserver-wording.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { MetricsEndpoint } from '#src/endpoints/metrics-endpoint.ts'

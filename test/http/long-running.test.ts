@@ -4,8 +4,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { kubernetesLongRunning, longRunningRule, safeLongRunning } from '#src/http/long-running.ts'
-import { requestInfo } from '#src/http/request-info.ts'
+import { kubernetesLongRunning, longRunningRule } from '#apiserver/request/long-running.ts'
+import { requestInfo } from '#apiserver/request/request-info.ts'
+import { safeLongRunning } from '#src/http/watch-rule.ts'
 import { row } from '../support/row.ts'
 
 /** What the request that came last is taken for, and by whom. */

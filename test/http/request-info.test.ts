@@ -2,7 +2,8 @@
 // forms are those of the table in requestinfo_test.go and of the function's own documentation.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pathOf, requestInfo } from '#src/http/request-info.ts'
+import { requestInfo } from '#apiserver/request/request-info.ts'
+import { pathOf } from '#src/http/url.ts'
 
 /** `verb prefix group version namespace resource subresource name [parts]`, with `-` for empty. */
 function brief(method: string, url: string): string {

@@ -6,7 +6,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { apiserverWording, createServer as createQuiesceServer, neutralWording } from '#src/index.ts'
+import { apiserverWording } from '#apiserver/apiserver-wording.ts'
+import { createServer as createQuiesceServer, neutralWording } from '#src/index.ts'
 import type { LifecycleOptions, WhileDraining } from '#src/options/options.ts'
 import { resolveWording, type WordingOptions } from '#src/options/rows/wording.ts'
 import { type LifeRig, newAttachedLife, newLife, refusal } from '../support/life.ts'
@@ -150,7 +151,7 @@ describe('a body function', () => {
 
 describe('words that cannot be used', () => {
   test.each<[string, unknown]>([
-    ['wording: got "orders", allowed: { name, refusal, refusals, log, metrics }, or apiserverWording', 'orders'],
+    ['wording: got "orders", allowed: { name, refusal, refusals, log, metrics }', 'orders'],
     ['wording.nmae: unknown (did you mean "name"?)', { nmae: 'orders' }],
     ['wording.name: got "a\\nb", allowed: text in one line', { name: 'a\nb' }],
     ['wording.refusal.body: got 5, allowed: text, or a function of the refused request', { refusal: { body: 5 } }],

@@ -4,7 +4,8 @@
 // nothing has said that it is endless, or a watch that was lost costs nothing.
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { kubernetesLongRunning, markRequest, markWatch, type Report, type ServerOptions, shutdownSignalOf } from '#src/index.ts'
+import { kubernetesLongRunning } from '#apiserver/request/long-running.ts'
+import { markRequest, markWatch, type Report, type ServerOptions, shutdownSignalOf } from '#src/index.ts'
 import { whyNotGraceful } from '#src/report/why-not-graceful.ts'
 import { type TestLife, testServer } from '#src/testing/index.ts'
 

@@ -3,7 +3,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { Duration } from '#src/base/duration.ts'
 import type { QuiesceError } from '#src/base/errors.ts'
-import { flagsHelp } from '#src/cli/help.ts'
+import { flagsHelp } from '#src/cli/page-help.ts'
 import { readOptions } from '#src/cli/settings.ts'
 import { composeOptions, defineOptions, flagsOf, option, resolveOptions } from '#src/options/kit/define.ts'
 import { choice, duration, text } from '#src/options/kit/kinds.ts'

@@ -3,8 +3,8 @@
 // added that says nothing of it; or the words name another option than the one that is missing, or
 // a name that the user has not written.
 import { describe, expect, test } from 'vitest'
+import { readApiServerSettings } from '#apiserver/cli/flags.ts'
 import { API_SERVER_TABLE, type ApiServerConfig, completeConfig } from '#apiserver/config.ts'
-import { readApiServerSettings } from '#src/cli/apiserver-flags.ts'
 import { readSettings } from '#src/cli/flags.ts'
 import type { AnyOption, OptionTable } from '#src/options/kit/define.ts'
 import {

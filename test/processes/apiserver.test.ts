@@ -1,4 +1,4 @@
-// `quiesce apiserver` as its users have it: a process, its streams, its exit code, and clients.
+// `quiesce-apiserver` as its users have it: a process, its streams, its exit code, and clients.
 // Fails when: it serves without TLS, a flag, a variable or the config file does not come to the
 // server, a request that is under way at SIGTERM is not answered, an app behind the filters is not
 // asked, or what cannot be used is not named, all of it at once.
@@ -10,13 +10,15 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ProcessOptions, TestProcess, temporaryFolder } from '../support/process.ts'
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const programAt = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const CLI = programAt('dist/cli.js')
+const API_SERVER = programAt('packages/apiserver/dist/cli.js')
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))
 
-const command = (name: string, args: readonly string[], options: ProcessOptions = {}): TestProcess =>
-  new TestProcess([process.execPath, CLI, name, ...args], options, '')
-const serves = (args: readonly string[], options?: ProcessOptions): TestProcess =>
-  command('apiserver', ['--secure-port=0', ...args], options)
+const apiserver = (args: readonly string[], options: ProcessOptions = {}): TestProcess =>
+  new TestProcess([process.execPath, API_SERVER, ...args], options, '')
+const serves = (args: readonly string[], options?: ProcessOptions): TestProcess => apiserver(['--secure-port=0', ...args], options)
+const command = (name: string, args: readonly string[]): TestProcess => new TestProcess([process.execPath, CLI, name, ...args], {}, '')
 
 async function urlOf(program: TestProcess): Promise<string> {
   for (;;) {
@@ -57,7 +59,7 @@ const clientOf =
     return answer
   }
 
-describe('quiesce apiserver', () => {
+describe('quiesce-apiserver', () => {
   test('serves its own paths by HTTPS, with a certificate of its own, until SIGTERM', async () => {
     const program = serves([])
     const url = await urlOf(program)
@@ -134,7 +136,7 @@ describe('quiesce apiserver', () => {
     const config = join(folder, 'broken.yaml')
     writeFileSync(config, 'request-timeout: -1m\nlivez-grace-period: 1y\nmax-request-inflight: 3\n')
     const refused = async (args: readonly string[], env = {}): Promise<readonly string[]> => {
-      const program = command('apiserver', args, { env })
+      const program = apiserver(args, { env })
       expect(await program.ended()).toMatchObject({ code: 2 })
       expect(program.stdout).toBe('')
       return program.stderr.trimEnd().split('\n')
@@ -143,7 +145,7 @@ describe('quiesce apiserver', () => {
     const error = 'Object.assign(new Error("\\"db\\" is there"), { code: "ERR_DUPLICATE" })'
     writeFileSync(anotherCopy, `export function apiServer() {\n  throw ${error}\n}\n`)
     writeFileSync(nothing, 'export const apiServer = () => Promise.reject()\n')
-    const rejected = command('apiserver', [nothing])
+    const rejected = apiserver([nothing])
     const [flags, notThere, life, other, copy] = await Promise.all([
       refused([`--config=${config}`, '--max-requests-inflight=-1', '--goaway-chance=1', '--nope'], { QUIESCE_SECURE_PORT: '70000' }),
       refused([join(folder, 'missing.mjs')]),
@@ -151,10 +153,11 @@ describe('quiesce apiserver', () => {
       refused([fixture('no-api-server.mjs')]),
       refused([anotherCopy]),
     ])
-    expect(copy).toEqual(['quiesce: "db" is there'])
+    expect(copy).toEqual(['quiesce-apiserver: "db" is there'])
     expect(await rejected.ended()).toMatchObject({ code: 3 })
-    expect(rejected.stderr).toMatch(/^quiesce: .*nothing.mjs could not be loaded: undefined\n/)
-    const starting = (...beginnings: readonly string[]) => beginnings.map((beginning) => expect.stringMatching(`^quiesce: ${beginning}`))
+    expect(rejected.stderr).toMatch(/^quiesce-apiserver: .*nothing.mjs could not be loaded: undefined\n/)
+    const starting = (...beginnings: readonly string[]) =>
+      beginnings.map((beginning) => expect.stringMatching(`^quiesce-apiserver: ${beginning}`))
     expect(flags).toEqual(
       starting(
         '--nope: unknown flag',
@@ -173,6 +176,23 @@ describe('quiesce apiserver', () => {
 })
 
 describe('other commands', () => {
+  test('say where the command is', async () => {
+    const moved = command('apiserver', ['--secure-port=0'])
+    expect(await moved.ended()).toMatchObject({ code: 2 })
+    expect(moved.stderr).toBe(
+      'quiesce: apiserver: is a command of @quiesce/apiserver: npm install @quiesce/apiserver, then npx quiesce-apiserver\n',
+    )
+  })
+
+  test('explain themselves, and say their version', async () => {
+    const [help, version] = [apiserver(['-h']), apiserver(['--version'])]
+    expect(await help.ended()).toMatchObject({ code: 0 })
+    expect(help.stdout).toMatch(/^Usage: quiesce-apiserver \[APP\] \[flags\]\n/)
+    expect(help.stdout).toContain('\nSecure serving flags:\n')
+    expect(await version.ended()).toMatchObject({ code: 0 })
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+
   test('know an API server: run serves it, plan and check look at it', async () => {
     const module = fixture('api-servers.mjs')
     const plan = command('plan', ['--config', module, '--json'])

@@ -3,7 +3,7 @@
 // or a request whose session is gone before it is over has no line, or fails for its address.
 import { describe, expect, test } from 'vitest'
 import type { AuthorizationAttributes } from '#apiserver/index.ts'
-import { requestInfo } from '#src/http/request-info.ts'
+import { requestInfo } from '#apiserver/request/request-info.ts'
 import { serveApi } from '../support/api-server.ts'
 import { H2Client } from '../support/h2-client.ts'
 

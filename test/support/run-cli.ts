@@ -15,6 +15,7 @@ export async function runCommand(
   const out: string[] = []
   const err: string[] = []
   const code = await runCli({
+    program: 'quiesce',
     args,
     env: {},
     facts: { env: {}, pid: 4711, terminal: false, containerFile: false },
@@ -24,7 +25,6 @@ export async function runCommand(
     earlyStop: new AbortController().signal,
     serve: () => Promise.reject(new Error('nothing is served')),
     run: () => Promise.reject(new Error('nothing is run')),
-    apiserver: () => Promise.reject(new Error('nothing is served')),
   })
   return { code, out: out.join(''), err: err.join('') }
 }

@@ -82,10 +82,6 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/create-life.ts', loads: ['node:'] },
   { place: 'src/create-server.ts', loads: ['node:'], lazy: ['@hono/node-server', 'pino'], types: ['hono'] },
   { place: 'src/attach.ts', loads: ['node:'] },
-  // The generic API server: an entry of its own, built on a created server. Its machine is as pure
-  // as those of the life.
-  { place: 'packages/apiserver/src/audit/batches.ts', loads: ['xstate'], only: [] },
-  { place: 'packages/apiserver/src/', loads: ['node:', 'xstate', 'hono'], lazy: ['jose', 'yaml'], types: ['jose'] },
   // Entries of their own, for those who have the framework.
   { place: 'src/frameworks/', loads: ['node:', 'rxjs', '@nestjs/core'], types: ['hono', 'fastify'] },
   { place: 'src/model/', loads: ['xstate', '#model'] },
@@ -93,6 +89,14 @@ const LAYERS: readonly Layer[] = [
   // The example and the command are programs of their own: they need all of it.
   { place: 'src/example/', loads: ['node:', 'hono', '@hono/node-server'] },
   { place: 'src/cli/', loads: ['node:', '#model', 'rxjs', 'xstate', 'hono', '@hono/node-server', 'pino'], lazy: ['yaml'] },
+  // What packages build on that are published beside this one.
+  { place: 'src/engine/', loads: [] },
+  // The generic API server: a package of its own, built on the engine. Its machine is as pure as
+  // those of the life.
+  { place: 'packages/apiserver/src/audit/batches.ts', loads: ['xstate'], only: [] },
+  { place: 'packages/apiserver/src/engine.ts', loads: [], only: ['src/engine/'] },
+  { place: 'packages/apiserver/src/tracing/', loads: ['@opentelemetry/api'], only: ['packages/apiserver/src/engine.ts'] },
+  { place: 'packages/apiserver/src/', loads: ['node:', 'xstate', 'hono'], lazy: ['jose', 'yaml'], types: ['jose'] },
   { place: 'src/index.ts', loads: [] },
 ]
 
@@ -116,7 +120,11 @@ const within =
 const TRANSPORTS = ['src/http/h1/', 'src/http/h2/', 'src/http/tls/', 'src/http/upgraded/']
 const SEAM = ['src/http/ports.ts', 'src/http/transport.ts']
 const PROTOCOLS = ['node:http', 'node:https', 'node:http2', 'node:tls']
+const DOORS = ['engine.ts', 'cli/engine-main.ts', 'cli/engine-command.ts'].map((file) => `packages/apiserver/src/${file}`)
 const SEAMS: readonly Seam[] = [
+  // The API server comes through one door, and knows nothing else of the core; not even in a type.
+  { from: within(...DOORS), never: ['src/'], except: ['src/engine/'] },
+  { from: (path) => path.startsWith('packages/apiserver/src/') && !DOORS.includes(path), never: ['src/'] },
   // Filters know nothing of what is behind them, and resources nothing of who has let a request in.
   { from: within('packages/apiserver/src/chain/'), never: ['packages/apiserver/src/groups/'] },
   { from: within('packages/apiserver/src/groups/'), never: ['packages/apiserver/src/chain/'] },
@@ -159,8 +167,7 @@ function allows(path: string, { specifier, target, kind }: Import): boolean {
   }
   if (target.startsWith(layer.place)) return true
   // Packages of ours are loaded by their names: what is inside is theirs.
-  const isInside = target.startsWith('packages/') && !target.startsWith('packages/apiserver/')
-  if (isInside && !path.startsWith('packages/')) return false
+  if (target.startsWith('packages/') && !path.startsWith('packages/')) return false
   if (rankOf(target) < 0 || rankOf(target) > rank) return false
   return kind === 'type' || layer.only === undefined || layer.only.some((place) => target.startsWith(place))
 }
@@ -189,7 +196,10 @@ describe('imports', () => {
     const broken = ['src', 'packages', 'test', 'scripts', 'bench', 'diagrams'].flatMap((folder) =>
       sources(folder).flatMap(({ path, imports }) =>
         imports
-          .filter(({ target }) => target !== undefined && !/^(dist|build)\/|^package\.json$/.test(target) && !existing.has(target))
+          .filter(
+            ({ target }) =>
+              target !== undefined && !/^(packages\/apiserver\/)?dist\/|^build\/|^package\.json$/.test(target) && !existing.has(target),
+          )
           .map(({ line, specifier }) => `${path}:${line}: ${specifier}`),
       ),
     )
@@ -228,6 +238,7 @@ describe('the rules see', () => {
     ],
     ['a part of a package', 'src/create-server.ts', "import { logger } from 'hono/logger'"],
     ['a package that loads ours', 'packages/model/src/engine/x.ts', "import { show } from '../../../../src/base/errors.ts'"],
+    ['a core that knows what is built on it', 'src/actors/x.ts', "import { rbac } from '../../packages/apiserver/src/index.ts'"],
     ['a part of a package of ours', 'src/model/x.ts', "import { explore } from '../../packages/model/src/engine/explore.ts'"],
     ['the checker loaded by every server', 'src/lifecycle/x.ts', "import { explore } from '#model'"],
     ['a file in a place that is not in the list', 'src/new/x.ts', "import { show } from '../base/errors.ts'"],
@@ -251,6 +262,13 @@ describe('the rules see', () => {
     ['an actor that names a transport', 'src/actors/x.ts', "import type { Http1Wire } from '../http/h1/wire.ts'"],
     ['a transport that names the traffic', 'src/http/h2/x.ts', "import type { Exchange } from '../traffic/exchange.ts'"],
     ['a seam that names the traffic', 'src/http/ports.ts', "import type { Connection } from './traffic/connection.ts'"],
+    [
+      'an API server that names the core in a type',
+      'packages/apiserver/src/x.ts',
+      "import type { Life } from '../../../src/lifecycle/life.ts'",
+    ],
+    ['an API server that goes around its door', 'packages/apiserver/src/x.ts', "import { show } from '../../../src/engine/index.ts'"],
+    ['a door to more than the engine', 'packages/apiserver/src/engine.ts', "export * from '../../../src/index.ts'"],
   ])('%s', (_, path, text) => {
     expect(crossings([parse(path, text)])).not.toEqual([])
   })
@@ -258,6 +276,8 @@ describe('the rules see', () => {
   test.each([
     ['traffic that names the seam', 'src/http/traffic/x.ts', "import type { Wire } from '../ports.ts'"],
     ['a transport that names the seam', 'src/http/h1/x.ts', "import type { WireExchange } from '../ports.ts'"],
+    ['the door', 'packages/apiserver/src/engine.ts', "export * from '../../../src/engine/index.ts'"],
+    ['an API server that comes through it', 'packages/apiserver/src/mux/x.ts', "import { show } from '../engine.ts'"],
     ['a transport that names its protocol', 'src/http/h1/x.ts', "import { Server } from 'node:http'"],
   ])('nothing around a seam in %s', (_, path, text) => {
     expect(crossings([parse(path, text)])).toEqual([])

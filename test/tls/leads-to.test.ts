@@ -2,8 +2,8 @@
 // leads there, through certificates that its client has sent, or had sent before.
 import { X509Certificate } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { TrustPaths } from '#apiserver/authentication/trust-paths.ts'
 import { type ClientCa, checkClientCa, NO_CLIENT_CA, unitedCa } from '#src/tls/client-ca.ts'
-import { TrustPaths } from '#src/tls/leads-to.ts'
 import { clientOf, intermediateOf, type PemPair, pairFor } from '../support/certificates.ts'
 
 const ROOT = pairFor({ commonName: 'root' })

@@ -1,6 +1,6 @@
-// What the packages export: quiesce of each entry in its four forms, @quiesce/model as tsc has made
-// it. Fails when: a name is there when the
-// program runs and not when it is compiled, or the other way round.
+// What the packages export: quiesce of each entry in its four forms, its engine and
+// @quiesce/apiserver as ES modules, @quiesce/model as tsc has made it. Fails when: a name is there
+// when the program runs and not when it is compiled, or the other way round.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
@@ -9,18 +9,27 @@ import { expect, test } from 'vitest'
 import { COMPILING_MS, ROOT } from './compiler.ts'
 
 type Targets = string | { readonly [condition: string]: Targets }
-const { exports } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { exports: Readonly<Record<string, Targets>> }
+const exportsOf = (folder: string): readonly Targets[] => {
+  const { exports } = JSON.parse(readFileSync(`${ROOT}${folder}package.json`, 'utf8')) as { exports: Readonly<Record<string, Targets>> }
+  return Object.values(exports).map((targets) => within(folder, targets))
+}
+const within = (folder: string, targets: Targets): Targets =>
+  typeof targets === 'string'
+    ? targets.replace('./', `./${folder}`)
+    : Object.fromEntries(Object.entries(targets).map(([condition, target]) => [condition, within(folder, target)]))
 
 const filesOf = (targets: Targets): string[] => (typeof targets === 'string' ? [targets] : Object.values(targets).flatMap(filesOf))
 
 const MODEL = ['./build/packages/model/src/index.js', './build/packages/model/src/index.d.ts']
 
 /** The files of each entry that are code or types, each once. */
-const ENTRIES = [...Object.values(exports).map((targets) => [...new Set(filesOf(targets))]), MODEL]
+const ENTRIES = [...[...exportsOf(''), ...exportsOf('packages/apiserver/')].map((targets) => [...new Set(filesOf(targets))]), MODEL]
   .map((files) => files.filter((file) => !file.endsWith('.json')))
   .filter((files) => files.length > 0)
 const FILES = ENTRIES.flat()
 const isTypes = (file: string): boolean => /\.d\.c?ts$/.test(file)
+
+const isEsAlone = (file: string): boolean => file === MODEL[0] || /^\.\/(packages\/|dist\/engine)/.test(file)
 
 /** As a program finds them: it imports ES modules, and requires CommonJS. */
 function namesWhenRun(): Record<string, string[]> {
@@ -71,8 +80,8 @@ const isTypeOnly = (symbol: ts.Symbol): boolean =>
 test('types and JavaScript of an entry export the same names, default included', { timeout: COMPILING_MS }, () => {
   const names = { ...namesWhenRun(), ...namesWhenCompiled() }
   for (const forms of ENTRIES) {
-    expect(forms).toHaveLength(forms[0] === MODEL[0] ? 2 : 4)
     const [first = ''] = forms
+    expect(forms, first).toHaveLength(isEsAlone(first) ? 2 : 4)
     expect(names[first]?.length, first).toBeGreaterThan(0)
     expect(Object.fromEntries(forms.map((file) => [file, names[file]]))).toEqual(
       Object.fromEntries(forms.map((file) => [file, names[first]])),

@@ -10,13 +10,15 @@ import { COMPILING_MS, compiler, ROOT, STRICT } from './compiler.ts'
 const filesOf = (...entries: readonly string[]): string[] =>
   entries.flatMap((name) => [`${ROOT}dist/${name}.d.ts`, `${ROOT}dist/cjs/${name}.d.cts`])
 const ABOUT_XSTATE = filesOf('testing')
-const OTHERS = filesOf('index', 'apiserver', 'metrics', 'opentelemetry', 'hono', 'fastify', 'nest')
+const API_SERVER = ['index', 'testing', 'opentelemetry'].map((name) => `${ROOT}packages/apiserver/dist/${name}.d.ts`)
+const ENGINE = ['engine', 'engine-main', 'engine-command'].map((name) => `${ROOT}dist/${name}.d.ts`)
+const OTHERS = [...filesOf('index', 'metrics', 'opentelemetry', 'hono', 'fastify', 'nest'), ...ENGINE, ...API_SERVER]
 
 test('are those of all entries', () => {
-  const published = readdirSync(`${ROOT}dist`).filter((file) => file.endsWith('.d.ts'))
-  expect(published.map((file) => `${ROOT}dist/${file}`).sort()).toEqual(
-    [...ABOUT_XSTATE, ...OTHERS].filter((file) => file.endsWith('.d.ts')).sort(),
+  const published = ['dist', 'packages/apiserver/dist'].flatMap((folder) =>
+    readdirSync(`${ROOT}${folder}`).flatMap((file) => (file.endsWith('.d.ts') ? [`${ROOT}${folder}/${file}`] : [])),
   )
+  expect(published.sort()).toEqual([...ABOUT_XSTATE, ...OTHERS].filter((file) => file.endsWith('.d.ts')).sort())
 })
 
 test.each([

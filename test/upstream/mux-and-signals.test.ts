@@ -3,7 +3,7 @@
 // a stop that came first, or as another object than the one handed out; or when an observer of the
 // signals can hold up what they watch.
 import { describe, expect, test } from 'vitest'
-import { apiserverWording } from '#src/base/apiserver-wording.ts'
+import { apiserverWording } from '#apiserver/apiserver-wording.ts'
 import { deferred } from '#src/base/deferred.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { UPSTREAM_SIGNALS } from '#src/machines/signals.ts'

@@ -1,17 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Host, systemHost } from '../../../src/actors/host.ts'
-import type { StopCode, StopCodeContext, UserCodeContext } from '../../../src/actors/user-code.ts'
-import { optionError, QuiesceError, show } from '../../../src/base/errors.ts'
-import { errorRecord } from '../../../src/base/events.ts'
-import { createServerOn, type FetchHandler, requestListener } from '../../../src/create-server.ts'
-import { isThenable } from '../../../src/http/emit-gate.ts'
-import { HEALTH_ENDPOINTS, type Health, type LivezCheckOptions } from '../../../src/http/health/health.ts'
-import type { Check, CheckOptions } from '../../../src/http/health/health-check.ts'
-import type { FailureAnswer } from '../../../src/http/traffic/recovery.ts'
-import type { Life } from '../../../src/lifecycle/life.ts'
-import type { Lifecycle } from '../../../src/lifecycle/lifecycle.ts'
-import type { DestroyOptions, PreShutdownHookOptions } from '../../../src/lifecycle/registrations.ts'
-import type { ServedLife } from '../../../src/lifecycle/served-life.ts'
 import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
 import { auditFailures } from './audit/audit-failures.ts'
 import { type AuditCounters, type Auditing, auditCounters } from './audit/auditing.ts'
@@ -46,6 +33,31 @@ import { tracing } from './chain/tracing.ts'
 import { warnOn } from './chain/warnings.ts'
 import { type CompletedConfig, isCompleted } from './config.ts'
 import { type Delegate, notFoundDelegate } from './delegate.ts'
+import {
+  type Check,
+  type CheckOptions,
+  createServedLife,
+  type DestroyOptions,
+  errorRecord,
+  type FailureAnswer,
+  type FetchHandler,
+  HEALTH_ENDPOINTS,
+  type Health,
+  type Host,
+  isThenable,
+  type Life,
+  type LivezCheckOptions,
+  optionError,
+  type PreShutdownHookOptions,
+  QuiesceError,
+  requestListener,
+  type ServedLife,
+  type StopCode,
+  type StopCodeContext,
+  show,
+  systemHost,
+  type UserCodeContext,
+} from './engine.ts'
 import type { ApiGroup } from './groups/api-group.ts'
 import { DISCOVERY_TYPES } from './groups/discovery/pages.ts'
 import { GroupInstaller } from './groups/group-installer.ts'
@@ -136,7 +148,7 @@ interface Given {
   readonly clientCas: ClientCas
   /** Undefined: everything is allowed. */
   readonly authorizer: Authorizer | undefined
-  readonly life: Lifecycle
+  readonly life: ServedLife
   readonly failed: FilterFailed
 }
 
@@ -443,7 +455,7 @@ export class ApiServer implements Delegate {
       steps: passage.steps,
       health: true,
     }
-    const life = createServerOn(this.#host, { listener: passage.listener }, options, this.config.log, {
+    const life = createServedLife(this.#host, { listener: passage.listener }, options, this.config.log, {
       healthIsHandlers: true,
       failureAnswer: (exchange, thrown) => recovery(exchange, thrown),
       metrics: () => [

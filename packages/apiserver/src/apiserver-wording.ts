@@ -1,4 +1,4 @@
-import type { RefusalWords, Wording } from './wording.ts'
+import type { RefusalWords, Wording } from './engine.ts'
 
 /** Two newlines: upstream's encoder writes one and its printer another. */
 const KUBERNETES_STATUS = `${JSON.stringify({

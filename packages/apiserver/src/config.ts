@@ -1,33 +1,4 @@
-import { apiserverWording } from '../../../src/base/apiserver-wording.ts'
-import { ownFields } from '../../../src/base/own-fields.ts'
-import { longRunningRule } from '../../../src/http/long-running.ts'
-import type { DefaultLog } from '../../../src/lifecycle/output.ts'
-import type { RequestTracing } from '../../../src/opentelemetry/request-tracing.ts'
-import {
-  composeOptions,
-  defineOptions,
-  type OptionTable,
-  option,
-  type ResolvedOf,
-  resolveOptions,
-  type UserOptions,
-} from '../../../src/options/kit/define.ts'
-import {
-  duration,
-  integer,
-  isRecord,
-  isText,
-  listOf,
-  onOff,
-  setOf,
-  value,
-  withCommas,
-  writtenNumber,
-} from '../../../src/options/kit/kinds.ts'
-import { Problems, type ProblemWording } from '../../../src/options/kit/problems.ts'
-import type { ServerOptions } from '../../../src/options/options.ts'
-import { SERVER_OPTIONS } from '../../../src/options/rows/lifecycle.ts'
-import type { TlsOptions } from '../../../src/options/rows/tls.ts'
+import { apiserverWording } from './apiserver-wording.ts'
 import { AUDIT_OPTIONS } from './audit/options.ts'
 import { AUTHENTICATION_OPTIONS } from './authentication/options.ts'
 import { AUTHORIZATION_OPTIONS, checkAuthorization, needsAuthorizationOf } from './authorization/options.ts'
@@ -36,7 +7,35 @@ import type { UserFilter } from './chain/filter.ts'
 import { type FlowControl, isFlowControl } from './chain/flow-control.ts'
 import { DIRECTIVES_ALLOWED, wrongDirective } from './chain/hsts.ts'
 import { isTracing } from './chain/tracing.ts'
+import {
+  composeOptions,
+  type DefaultLog,
+  defineOptions,
+  duration,
+  integer,
+  isRecord,
+  isText,
+  listOf,
+  type OptionTable,
+  onOff,
+  option,
+  ownFields,
+  Problems,
+  type ProblemWording,
+  type ResolvedOf,
+  resolveOptions,
+  SERVER_OPTIONS,
+  type ServerOptions,
+  setOf,
+  type TlsOptions,
+  type UserOptions,
+  value,
+  withCommas,
+  writtenNumber,
+} from './engine.ts'
 import { ADMISSION_ALLOWED, type AdmissionPlugin, isAdmissionPlugin } from './groups/admission/plugin.ts'
+import { longRunningRule } from './request/long-running.ts'
+import type { RequestTracing } from './tracing/request-tracing.ts'
 
 /** Upstream's flag is a whole number of seconds; what else is written there has a unit. */
 const secondsOrDuration = () => ({

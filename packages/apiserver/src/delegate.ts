@@ -1,5 +1,4 @@
-import { checkArguments } from '../../../src/base/arguments.ts'
-import type { ServedLife } from '../../../src/lifecycle/served-life.ts'
+import { checkArguments, type ServedLife } from './engine.ts'
 import type { ApiGroup } from './groups/api-group.ts'
 import type { Loopback } from './loopback/loopback.ts'
 import { notFoundUntilComplete } from './mux/not-found.ts'

@@ -7,6 +7,7 @@ export {
   type PreparedApiServer,
   type WithLoopback,
 } from './api-server.ts'
+export { apiserverWording } from './apiserver-wording.ts'
 export type { AuditCounters } from './audit/auditing.ts'
 export type { AuditEvent, AuditLevel, AuditStage } from './audit/event.ts'
 export type { AuditLogOptions, AuditWebhookOptions } from './audit/options.ts'
@@ -84,6 +85,7 @@ export type { ListQuery, MaybePromise, Page, ReviewContext, Storage, StorageEven
 export { addLatency, type Layer } from './latency.ts'
 export type { LoopbackClient } from './loopback/loopback.ts'
 export type { ApiHandler } from './mux/path-mux.ts'
+export { kubernetesLongRunning } from './request/long-running.ts'
 export type { RequestMetrics } from './request-metrics.ts'
 export { conflict, expired, notFound, type QualifiedResource, StatusError, serviceUnavailable } from './status-errors.ts'
 export type { StorageProbe, StorageReadiness } from './storage-readiness.ts'

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { goQuote } from '../../../src/base/go-quote.ts'
-import { PLAIN_TEXT, respond } from '../../../src/http/respond.ts'
+import { goQuote, PLAIN_TEXT, respond } from './engine.ts'
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 

@@ -1,7 +1,6 @@
-import type { Clock } from '../../../src/base/clock.ts'
-import { optionError } from '../../../src/base/errors.ts'
 import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
 import type { Filter } from './chain/filter.ts'
+import { type Clock, optionError } from './engine.ts'
 import { formatGoDuration } from './go-duration.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 

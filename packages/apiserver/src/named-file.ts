@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { QuiesceError, toError } from '../../../src/base/errors.ts'
+import { QuiesceError, toError } from './engine.ts'
 
 /**
  * The text of a file that an option or another file names.

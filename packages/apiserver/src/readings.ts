@@ -1,6 +1,6 @@
 import { unescape as leniently } from 'node:querystring'
-import { isDoubtful } from '../../../src/base/request-target.ts'
-import { type RequestInfo, requestInfo } from '../../../src/http/request-info.ts'
+import { isDoubtful } from './engine.ts'
+import { type RequestInfo, requestInfo } from './request/request-info.ts'
 
 /** As much of a request on its way as its target is read from. */
 export interface Targeted {

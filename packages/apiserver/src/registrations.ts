@@ -1,12 +1,20 @@
-import type { StopCode, UserCode } from '../../../src/actors/user-code.ts'
-import { checkFunction } from '../../../src/base/checked.ts'
-import { show } from '../../../src/base/errors.ts'
-import { Registry } from '../../../src/base/registry.ts'
-import { HEALTH_ENDPOINTS, type Health, type HealthEndpointName, type LivezCheckOptions } from '../../../src/http/health/health.ts'
-import type { Check } from '../../../src/http/health/health-check.ts'
-import type { Life } from '../../../src/lifecycle/life.ts'
-import { checkedFunction, type DestroyOptions, type PreShutdownHookOptions } from '../../../src/lifecycle/registrations.ts'
-import type { ServedLife } from '../../../src/lifecycle/served-life.ts'
+import {
+  type Check,
+  checkedFunction,
+  checkFunction,
+  type DestroyOptions,
+  HEALTH_ENDPOINTS,
+  type Health,
+  type HealthEndpointName,
+  type Life,
+  type LivezCheckOptions,
+  type PreShutdownHookOptions,
+  Registry,
+  type ServedLife,
+  type StopCode,
+  show,
+  type UserCode,
+} from './engine.ts'
 
 /** Gives one registration to the life of the server that is run. */
 type Give = (life: Life) => void

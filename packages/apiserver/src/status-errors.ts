@@ -1,6 +1,4 @@
-import { checkArguments, withFields } from '../../../src/base/arguments.ts'
-import { QuiesceError } from '../../../src/base/errors.ts'
-import { goQuote } from '../../../src/base/go-quote.ts'
+import { checkArguments, goQuote, QuiesceError, withFields } from './engine.ts'
 import type { Failure } from './status.ts'
 
 /** One part of a failure, as clients show it. */

@@ -1,9 +1,14 @@
-import type { UserCode } from '../../../src/actors/user-code.ts'
-import { checkFunction, checkName } from '../../../src/base/checked.ts'
-import type { Clock } from '../../../src/base/clock.ts'
-import { formatDuration } from '../../../src/base/duration.ts'
-import { QuiesceError, show } from '../../../src/base/errors.ts'
-import { errorRecord, type LifecycleFact } from '../../../src/base/events.ts'
+import {
+  type Clock,
+  checkFunction,
+  checkName,
+  errorRecord,
+  formatDuration,
+  type LifecycleFact,
+  QuiesceError,
+  show,
+  type UserCode,
+} from './engine.ts'
 
 /** Time between two questions to a storage. */
 const POLL_MS = 100

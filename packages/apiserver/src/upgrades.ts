@@ -1,9 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { PLAIN_TEXT, PLAIN_TEXT_OVER, respond } from '../../../src/http/respond.ts'
-import { type Exchange, exchangeOf } from '../../../src/http/traffic/exchange.ts'
-import { takeSocket } from '../../../src/http/upgrade-answer.ts'
 import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
+import { type Exchange, exchangeOf, PLAIN_TEXT, PLAIN_TEXT_OVER, respond, takeSocket } from './engine.ts'
 import type { ApiHandler } from './mux/path-mux.ts'
 
 /** What comes with an upgrade. */

@@ -14,7 +14,7 @@ const SHELLS: Readonly<Record<string, () => string>> = { bash: bashCompletion, z
  * @throws QuiesceError ERR_OPTION_INVALID for arguments that cannot be used
  */
 export async function completionCommand({ stdout }: CliHost, args: readonly string[]): Promise<ExitCode> {
-  const [shell] = readOptions('completion', {}, args, 1).operands
+  const [shell] = readOptions('quiesce completion', {}, args, 1).operands
   const script = shell !== undefined && Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined
   if (!script) {
     const allowed = (COMMAND_PAGES.completion.operandChoices ?? []).join(', ')

@@ -2,7 +2,7 @@ import { checkFunction, checkName } from '../../base/checked.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Duration, formatDuration, parseDuration } from '../../base/duration.ts'
 import { isErrorObject, optionError, QuiesceError, show } from '../../base/errors.ts'
-import type { RequestLike } from '../request-info.ts'
+import type { RequestLike } from '../url.ts'
 
 export interface CheckContext {
   /** Aborted when the check's time is over: what it still does is in vain. */

@@ -1,14 +1,14 @@
 import { type AnyOption, defaultText, envName, type Needs, type OptionTable } from './define.ts'
 
 const head = (command: string): string => `\
-| option | meaning | allowed | default | flag of \`quiesce ${command}\` (its default) | environment | upstream | needs |
+| option | meaning | allowed | default | flag of \`${command}\` (its default) | environment | upstream | needs |
 |---|---|---|---|---|---|---|---|`
 
 /**
  * The rows of a table for documentation, in Markdown, and below it those of the fields of objects.
  * @param command whose flags they are
  */
-export function markdownOf(table: OptionTable, command = 'serve', prefix = ''): string {
+export function markdownOf(table: OptionTable, command = 'quiesce serve', prefix = ''): string {
   const rows = Object.entries(table).map(([name, row]) => line(`${prefix}${name}`, row, prefix))
   const fields = Object.entries(table).flatMap(([name, row]) =>
     row.fields ? [fieldsOf(`${prefix}${name}`, row, row.fields, command)] : [],

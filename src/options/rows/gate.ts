@@ -13,11 +13,9 @@ export const GATE_OPTIONS = defineOptions({
    * request, which is waited for until the cut of requests, also when it streams events. Undefined:
    * it is a watch if it streams events and its handler has asked for its signal
    * (`shutdownSignalOf`), else a request. What a handler says later, with `markWatch` or
-   * `markRequest`, wins. Asked once for every request, before its handler. Servers of the
-   * Kubernetes API give `kubernetesLongRunning`. One that throws, or returns something else, counts
-   * as undefined and is reported.
-   * @default none, which is undefined for every request; kubernetesLongRunning is the rule of API
-   * servers
+   * `markRequest`, wins. Asked once for every request, before its handler. One that throws, or
+   * returns something else, counts as undefined and is reported.
+   * @default none, which is undefined for every request
    */
   longRunning: option(
     value<(request: IncomingMessage) => boolean | undefined>(
@@ -25,7 +23,7 @@ export const GATE_OPTIONS = defineOptions({
       (given) => typeof given === 'function',
     ),
     {
-      defaultWords: 'none, which is undefined for every request; kubernetesLongRunning is the rule of API servers',
+      defaultWords: 'none, which is undefined for every request',
       meaning:
         'Whether a request is a watch, whatever it answers (true: it is told to end, within watchGrace; false: it is a request); undefined: an event stream is a watch if its handler asks for its shutdown signal',
       upstream: 'LongRunningFunc',

@@ -1,5 +1,4 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { apiserverWording } from '../../base/apiserver-wording.ts'
 import { METRIC_PREFIX_DEFAULT, neutralWording } from '../../base/neutral-wording.ts'
 import {
   type LogWords,
@@ -21,7 +20,7 @@ export type RefusalOptions = { readonly [K in keyof RefusalWords]?: RefusalWords
 
 /**
  * Words of your own; whatever is not given is neutral. A whole {@link Wording}, such as
- * `apiserverWording`, is one of these.
+ * `apiserverWording` of `@quiesce/apiserver`, is one of these.
  */
 export interface WordingOptions {
   /** What the server calls itself to clients and in the log. Default `the server`. */
@@ -179,39 +178,35 @@ function metricClash(given: WordingOptions): Wrong | undefined {
 
 const wordingProblem: Rule = (given) => rules(given) ?? metricClash(given as WordingOptions)
 
-/** On a command line. */
-const BY_NAME = new Map<string, WordingOptions>([
-  ['plain', {}],
-  ['upstream', apiserverWording],
-])
-const NAMES = [...BY_NAME.keys()]
+/** On a command line; a package with words of its own adds them. */
+export const NAMED_WORDINGS: ReadonlyMap<string, WordingOptions> = new Map([['plain', {}]])
 
 /** What clients, the log and the metrics read. */
-const wording = (): Kind<WordingOptions, Wording, 'value'> => ({
-  ...value<WordingOptions>(
-    '{ name, refusal, refusals, log, metrics }, or apiserverWording',
-    (given) => wordingProblem(given) === undefined,
-  ),
-  wrong: wordingProblem,
-  resolve: resolveWording,
-  show: () => `neutral words; metrics begin with ${METRIC_PREFIX_DEFAULT}`,
-  choices: NAMES,
-  placeholder: NAMES.join('|'),
-  allowedAsText: NAMES.join(', '),
-  // In a config file it may be an object.
-  fromText: (given) => (typeof given === 'string' ? BY_NAME.get(given) : given),
-})
+export function wording(named = NAMED_WORDINGS): Kind<WordingOptions, Wording, 'value'> {
+  const names = [...named.keys()]
+  return {
+    ...value<WordingOptions>('{ name, refusal, refusals, log, metrics }', (given) => wordingProblem(given) === undefined),
+    wrong: wordingProblem,
+    resolve: resolveWording,
+    show: () => `neutral words; metrics begin with ${METRIC_PREFIX_DEFAULT}`,
+    choices: names,
+    placeholder: names.join('|'),
+    allowedAsText: names.join(', '),
+    // In a config file it may be an object.
+    fromText: (given) => (typeof given === 'string' ? named.get(given) : given),
+  }
+}
 
 /** The words themselves. */
 export const WORDING_OPTIONS = defineOptions({
   /**
    * What clients, the log and the metrics read. `{ name: 'orders' }` is enough to give the server
-   * its name; `apiserverWording` is upstream's.
+   * its name.
    * @default neutral words; metrics begin with quiesce_
    */
   wording: option(wording(), {
     flag: 'wording',
     default: {},
-    meaning: "Words for clients, log and metrics: the server's own name, or any of them by itself; apiserverWording is what upstream says",
+    meaning: "Words for clients, log and metrics: the server's own name, or any of them by itself",
   }),
 })

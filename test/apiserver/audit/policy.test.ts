@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { type AuditPolicy, type PolicyRule, parseAuditPolicy, policyEvaluator, policyProblem } from '#apiserver/audit/policy.ts'
 import type { UserInfo } from '#apiserver/authentication/user.ts'
-import { requestInfo } from '#src/http/request-info.ts'
+import { requestInfo } from '#apiserver/request/request-info.ts'
 
 const user = (name: string, ...groups: string[]): UserInfo => ({ name, uid: '', groups, extra: {} })
 const level = (rules: readonly PolicyRule[], request: string, who?: UserInfo): string => {

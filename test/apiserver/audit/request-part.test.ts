@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { requestPart } from '#apiserver/audit/event.ts'
 import { requestUriOf } from '#apiserver/audit/request-uri.ts'
 import type { ApiExchange } from '#apiserver/index.ts'
-import { requestInfo } from '#src/http/request-info.ts'
+import { requestInfo } from '#apiserver/request/request-info.ts'
 
 // As the real server has recorded them.
 test.each([

@@ -12,7 +12,7 @@ import { loopbackToken } from '#apiserver/authentication/loopback-token.ts'
 import { usersIn } from '#apiserver/authentication/token-file.ts'
 import { unionAuthenticator, unionTokens } from '#apiserver/authentication/union.ts'
 import { webSocketTokenAuthenticator } from '#apiserver/authentication/websocket-token.ts'
-import { requestInfo } from '#src/http/request-info.ts'
+import { requestInfo } from '#apiserver/request/request-info.ts'
 
 const ANN: Authenticated = { user: { name: 'ann', groups: [], extra: {} } }
 const BOB: Authenticated = { user: { name: 'bob', groups: ['system:unauthenticated'], extra: {} } }

@@ -12,8 +12,9 @@ import {
   privilegedGroups,
   unionAuthorizer,
 } from '#apiserver/index.ts'
-import { askedOf } from '#src/testing/apiserver/asked-of.ts'
-import { RecordingAuthorizer, VirtualClock } from '#src/testing/index.ts'
+import { askedOf } from '#apiserver/testing/asked-of.ts'
+import { RecordingAuthorizer } from '#apiserver/testing/index.ts'
+import { VirtualClock } from '#src/testing/index.ts'
 import { CONTEXT, userOf } from './users.ts'
 
 const decide = async (authorizer: Authorizer, asked: Parameters<typeof askedOf>[0] = {}): Promise<Decision> =>

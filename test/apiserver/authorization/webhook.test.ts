@@ -12,8 +12,8 @@ import {
   type Decision,
   webhookAuthorizer,
 } from '#apiserver/index.ts'
+import { askedOf } from '#apiserver/testing/asked-of.ts'
 import type { RemoteAnswer } from '#apiserver/webhook/client.ts'
-import { askedOf } from '#src/testing/apiserver/asked-of.ts'
 import { VirtualClock } from '#src/testing/index.ts'
 import { serveApi } from '../../support/api-server.ts'
 import { CONTEXT, NAMED, userOf } from './users.ts'

@@ -1,5 +1,5 @@
-import { toError } from '../../../../src/base/errors.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import { toError } from '../engine.ts'
 
 /** One of the many signatures of a response's `end`. */
 type End = (...args: unknown[]) => unknown

@@ -1,5 +1,4 @@
-import type { Clock } from '../../../../src/base/clock.ts'
-import { errorRecord, type LifecycleFact } from '../../../../src/base/events.ts'
+import { type Clock, errorRecord, type LifecycleFact } from '../engine.ts'
 import { isAfterShutdown, type PluginFailed } from './backend.ts'
 
 const LINE_MS = 1000

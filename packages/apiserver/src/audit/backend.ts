@@ -1,5 +1,4 @@
-import type { AuditBackend, AuditCounts } from '../../../../src/actors/audit.ts'
-import { QuiesceError } from '../../../../src/base/errors.ts'
+import { type AuditBackend, type AuditCounts, QuiesceError } from '../engine.ts'
 import type { AuditEvent } from './event.ts'
 
 /** A backend that takes events of requests. All of ours count what becomes of them. */

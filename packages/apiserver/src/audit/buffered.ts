@@ -1,7 +1,5 @@
 import { type Actor, createActor, type EventFrom, fromPromise } from 'xstate'
-import type { AuditCounts } from '../../../../src/actors/audit.ts'
-import type { Clock } from '../../../../src/base/clock.ts'
-import { toError } from '../../../../src/base/errors.ts'
+import { type AuditCounts, type Clock, toError } from '../engine.ts'
 import { afterShutdown, type EventBackend, type PluginFailed } from './backend.ts'
 import { batchesMachine, type Due, type QueueLevel, type Sent } from './batches.ts'
 import type { AuditEvent } from './event.ts'

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
-import { clientSocketOf } from '../../../../src/http/client-socket.ts'
-import type { RequestInfo } from '../../../../src/http/request-info.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import { isFixed, type UserInfo } from '../authentication/user.ts'
 import { jsonText, safeJson } from '../encoding/json.ts'
 import { firstHeader, headerText } from '../first-header.ts'
+import { clientSocketOf } from '../request/client-socket.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import { requestUriOf } from './request-uri.ts'
 
 /** What of a request is recorded, each with all of the one before it. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
-import { queryValue } from '../../../../src/base/go-query.ts'
-import { clientSocketOf } from '../../../../src/http/client-socket.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import { queryValue } from '../engine.ts'
+import { clientSocketOf } from '../request/client-socket.ts'
 import type { Failure } from '../status.ts'
 import type { RecordFailure } from './auditing.ts'
 

@@ -12,8 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { toError } from '../../../../src/base/errors.ts'
-import { openFile } from '../../../../src/report/open-file.ts'
+import { openFile, toError } from '../engine.ts'
 import type { LineWriter } from './log-backend.ts'
 import type { Rotation } from './rotation.ts'
 

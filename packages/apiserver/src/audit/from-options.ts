@@ -1,5 +1,4 @@
-import type { AuditBackend } from '../../../../src/actors/audit.ts'
-import type { Clock } from '../../../../src/base/clock.ts'
+import type { AuditBackend, Clock } from '../engine.ts'
 import { RemoteClient } from '../webhook/client.ts'
 import { remoteOf } from '../webhook/options.ts'
 import { Auditing, auditCounters, givenBackend } from './auditing.ts'

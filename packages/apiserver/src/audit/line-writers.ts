@@ -1,4 +1,4 @@
-import { stdoutDestination } from '../../../../src/log/log-destination.ts'
+import { stdoutDestination } from '../engine.ts'
 import type { LineWriter } from './log-backend.ts'
 
 /**

@@ -1,5 +1,4 @@
-import { toError } from '../../../../src/base/errors.ts'
-import { goQuote } from '../../../../src/base/go-quote.ts'
+import { goQuote, toError } from '../engine.ts'
 import { AuditTally, after, type EventBackend, type PluginFailed } from './backend.ts'
 import { type AuditEvent, eventJson } from './event.ts'
 

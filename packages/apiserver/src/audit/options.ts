@@ -1,6 +1,19 @@
-import { defineOptions, type Needs, option, type ResolvedOf, type UserOptions } from '../../../../src/options/kit/define.ts'
-import { choice, duration, fields, fieldsNeeding, file, integer, onOff, value } from '../../../../src/options/kit/kinds.ts'
-import type { Wrong } from '../../../../src/options/kit/wrong.ts'
+import {
+  choice,
+  defineOptions,
+  duration,
+  fields,
+  fieldsNeeding,
+  file,
+  integer,
+  type Needs,
+  onOff,
+  option,
+  type ResolvedOf,
+  type UserOptions,
+  value,
+  type Wrong,
+} from '../engine.ts'
 import { REMOTE_ALLOWED, remoteOptions, wrongRemote } from '../webhook/options.ts'
 import { LOG_FORMATS } from './log-backend.ts'
 import { type AuditPolicy, policyProblem } from './policy.ts'

@@ -1,10 +1,7 @@
-import { checkArguments } from '../../../../src/base/arguments.ts'
-import { QuiesceError } from '../../../../src/base/errors.ts'
-import type { RequestInfo } from '../../../../src/http/request-info.ts'
-import { isRecord } from '../../../../src/options/kit/kinds.ts'
-import { at, fieldPath, unknownField, type Wrong, wordsOf, wrongItem } from '../../../../src/options/kit/wrong.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import { readDocument } from '../encoding/read-yaml.ts'
+import { at, checkArguments, fieldPath, isRecord, QuiesceError, unknownField, type Wrong, wordsOf, wrongItem } from '../engine.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import { AUDIT_VERSION, type AuditLevel, type AuditStage, LEVELS, STAGES } from './event.ts'
 
 export interface GroupResources {

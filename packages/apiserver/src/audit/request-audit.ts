@@ -1,5 +1,5 @@
-import { optionError } from '../../../../src/base/errors.ts'
 import { apiExchangeOf } from '../api-exchange.ts'
+import { optionError } from '../engine.ts'
 import { type AuditedUser, type AuditLevel, type AuditStage, LEVELS, type RequestPart } from './event.ts'
 
 const NOTHING: ReadonlySet<AuditStage> = new Set()

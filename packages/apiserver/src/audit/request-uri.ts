@@ -1,4 +1,4 @@
-import { pathAsSent } from '../../../../src/base/request-target.ts'
+import { pathAsSent } from '../engine.ts'
 
 /** What needs nothing done: no scheme, and nothing in the path that Go would escape. */
 const AS_IT_IS = /^(?:\*|\/[\w.~!$&'()*+,;=:@%[\]/-]*)(?:\?|$)/

@@ -15,8 +15,7 @@ import { rename, rm } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import type { Clock } from '../../../../src/base/clock.ts'
-import { toError } from '../../../../src/base/errors.ts'
+import { type Clock, toError } from '../engine.ts'
 
 export interface RotationSettings {
   /** Megabytes after which a file is full. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../src/base/clock.ts'
+import type { Clock } from '../engine.ts'
 
 /**
  * Lets so many through at once, and from then on so many a second.

@@ -1,4 +1,4 @@
-import { toError } from '../../../../src/base/errors.ts'
+import { toError } from '../engine.ts'
 import { after, type EventBackend, sumOf } from './backend.ts'
 
 /**

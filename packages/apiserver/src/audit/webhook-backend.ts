@@ -1,5 +1,4 @@
-import type { Clock } from '../../../../src/base/clock.ts'
-import { toError } from '../../../../src/base/errors.ts'
+import { type Clock, toError } from '../engine.ts'
 import { ATTEMPTS, backoffMs } from '../webhook/backoff.ts'
 import { isTaken, type Poster } from '../webhook/client.ts'
 import { AuditTally, afterShutdown, type EventBackend, type PluginFailed } from './backend.ts'

@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { Clock } from '../../../../src/base/clock.ts'
-import { show } from '../../../../src/base/errors.ts'
-import type { RequestInfo } from '../../../../src/http/request-info.ts'
-import { isRecord } from '../../../../src/options/kit/kinds.ts'
+import { type Clock, isRecord, show } from '../engine.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import { isFixed, type UserInfo } from './user.ts'
 
 /** What credentials have proved. */

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { checkArguments, withFields } from '../../../../src/base/arguments.ts'
-import { goTrimSpace } from '../../../../src/base/go-trim-space.ts'
-import { isThenable } from '../../../../src/http/emit-gate.ts'
 import { warn } from '../chain/warnings.ts'
+import { checkArguments, isThenable, withFields } from '../engine.ts'
 import { headerText } from '../first-header.ts'
+import { goTrimSpace } from '../go-trim-space.ts'
 import type { AuthenticationContext, AuthenticationResult, Authenticator } from './authenticator.ts'
 import { livesOf, unionAuthenticator } from './union.ts'
 

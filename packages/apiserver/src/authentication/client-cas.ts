@@ -1,10 +1,9 @@
-import type { FurtherCas } from '../../../../src/tls/client-trust.ts'
-import { TrustPaths } from '../../../../src/tls/leads-to.ts'
-import { caProvider } from '../../../../src/tls/providers.ts'
+import { caProvider, type FurtherCas } from '../engine.ts'
 import type { AuthenticatorWorld } from './authenticator.ts'
 import { ClusterCas } from './cluster-cas.ts'
 import { type FrontProxy, headersOf } from './front-proxy.ts'
 import type { ResolvedRequestHeader } from './request-header-options.ts'
+import { TrustPaths } from './trust-paths.ts'
 import type { ResolvedTokenWebhook } from './webhook-options.ts'
 
 /** The CAs that certificates may lead to beside those of the listeners. */

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
-import { clientCaOf } from '../../../../src/tls/client-trust.ts'
+import { clientCaOf } from '../engine.ts'
 import type { Authenticated, Authenticator } from './authenticator.ts'
 import { knownUser } from './group-adder.ts'
 import { commonNameOf, isValidAt, type Peer, type PeerTrust, peerOf, subjectOf, tlsSocketOf } from './peer-certificate.ts'

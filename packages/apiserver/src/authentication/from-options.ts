@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../src/base/clock.ts'
+import type { Clock } from '../engine.ts'
 import { anonymousAuthenticator } from './anonymous.ts'
 import type { Authenticator } from './authenticator.ts'
 import { bearerTokens, type TokenAuthenticator, UNKNOWN_TOKENS } from './bearer-token.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { ClientCa } from '../../../../src/tls/client-ca.ts'
+import type { ClientCa } from '../engine.ts'
 import type { Authenticator } from './authenticator.ts'
 import { headerValues, takeHeaders } from './credential-headers.ts'
 import { isValidAt, type PeerTrust, peerOf, tlsSocketOf } from './peer-certificate.ts'

@@ -1,4 +1,4 @@
-import { isThenable } from '../../../../src/http/emit-gate.ts'
+import { isThenable } from '../engine.ts'
 import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS } from './anonymous.ts'
 import type { AuthenticationResult, Authenticator } from './authenticator.ts'
 import { livesOf } from './union.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../../src/options/kit/kinds.ts'
+import { isRecord } from '../engine.ts'
 import type { UserInfo } from './user.ts'
 
 /** What the claims of an issuer's token have to say, and how they name a user. */

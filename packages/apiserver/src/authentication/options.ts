@@ -1,6 +1,19 @@
-import { defineOptions, type Kind, type Needs, option, type ResolvedOf, type UserOptions } from '../../../../src/options/kit/define.ts'
-import { duration, fieldsNeeding, file, isRecord, listOf, text, withCommas } from '../../../../src/options/kit/kinds.ts'
-import type { Wrong } from '../../../../src/options/kit/wrong.ts'
+import {
+  defineOptions,
+  duration,
+  fieldsNeeding,
+  file,
+  isRecord,
+  type Kind,
+  listOf,
+  type Needs,
+  option,
+  type ResolvedOf,
+  text,
+  type UserOptions,
+  type Wrong,
+  withCommas,
+} from '../engine.ts'
 import type { Authenticator } from './authenticator.ts'
 import { REQUEST_HEADER } from './request-header-options.ts'
 import { isHttps } from './trusted-fetch.ts'

@@ -2,8 +2,8 @@ import type { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
-import type { ClientCa } from '../../../../src/tls/client-ca.ts'
-import type { TrustPaths } from '../../../../src/tls/leads-to.ts'
+import type { ClientCa } from '../engine.ts'
+import type { TrustPaths } from './trust-paths.ts'
 
 /**
  * The connection of a request; undefined without TLS. Of HTTP/2 the session's, which is one object

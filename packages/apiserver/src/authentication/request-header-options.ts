@@ -1,6 +1,4 @@
-import { defineOptions, option, type ResolvedOf, type UserOptions } from '../../../../src/options/kit/define.ts'
-import { fields, file, listOf, text, withCommas } from '../../../../src/options/kit/kinds.ts'
-import type { Wrong } from '../../../../src/options/kit/wrong.ts'
+import { defineOptions, fields, file, listOf, option, type ResolvedOf, text, type UserOptions, type Wrong, withCommas } from '../engine.ts'
 
 const NAME = 'a header name'
 const isHeaderName = (given: unknown): boolean => typeof given === 'string' && /^[\w!#$%&'*+.^`|~-]{1,256}$/.test(given.trim())

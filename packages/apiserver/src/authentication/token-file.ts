@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { QuiesceError, toError } from '../../../../src/base/errors.ts'
+import { QuiesceError, toError } from '../engine.ts'
 import type { Authenticated } from './authenticator.ts'
 import { type TokenAuthenticator, UNREADABLE } from './bearer-token.ts'
 import { knownUser } from './group-adder.ts'

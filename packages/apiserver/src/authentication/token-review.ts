@@ -1,4 +1,4 @@
-import { isRecord } from '../../../../src/options/kit/kinds.ts'
+import { isRecord } from '../engine.ts'
 import { fieldIn, isString, isYesOrNo, type ReviewKind, reviewBody, shortLine, statusIn, withoutSecret } from '../webhook/review.ts'
 import type { AuthenticationResult } from './authenticator.ts'
 

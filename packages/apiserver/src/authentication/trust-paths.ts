@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
-import type { ClientCa } from './client-ca.ts'
+import type { ClientCa } from '../engine.ts'
 
 /** Longest chain from a client's certificate to one of a CA. */
 const STEPS_MAX = 8

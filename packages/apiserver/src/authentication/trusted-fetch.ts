@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../src/base/clock.ts'
+import type { Clock } from '../engine.ts'
 
 /** Gets what a URL of https has, with no redirects. */
 export type TrustedFetch = (url: string, init?: { readonly headers?: Headers; readonly signal?: AbortSignal }) => Promise<Response>

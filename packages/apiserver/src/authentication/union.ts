@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { checkArguments } from '../../../../src/base/arguments.ts'
-import { toError } from '../../../../src/base/errors.ts'
-import { isThenable } from '../../../../src/http/emit-gate.ts'
+import { checkArguments, isThenable, toError } from '../engine.ts'
 import { type AuthenticationContext, type AuthenticationResult, type Authenticator, checkedResult } from './authenticator.ts'
 import type { TokenAuthenticator } from './bearer-token.ts'
 

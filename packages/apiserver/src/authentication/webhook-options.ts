@@ -1,5 +1,4 @@
-import { defineOptions, type Needs, option, type ResolvedOf, type UserOptions } from '../../../../src/options/kit/define.ts'
-import { choice, duration, fields, onOff } from '../../../../src/options/kit/kinds.ts'
+import { choice, defineOptions, duration, fields, type Needs, onOff, option, type ResolvedOf, type UserOptions } from '../engine.ts'
 import { API_SERVER_OR_REMOTE_ALLOWED, apiServerOption, remoteOptions, wrongRemote } from '../webhook/options.ts'
 import { TOKEN_REVIEW_VERSIONS } from './token-review.ts'
 

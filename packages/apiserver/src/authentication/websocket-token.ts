@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isThenable } from '../../../../src/http/emit-gate.ts'
+import { isThenable } from '../engine.ts'
 import { firstHeader } from '../first-header.ts'
 import type { AuthenticationResult, Authenticator } from './authenticator.ts'
 import { known, type TokenAuthenticator } from './bearer-token.ts'

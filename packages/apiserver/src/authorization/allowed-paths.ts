@@ -1,4 +1,4 @@
-import { optionError } from '../../../../src/base/errors.ts'
+import { optionError } from '../engine.ts'
 import { type Authorizer, type Decision, NO_OPINION, NO_RULES } from './authorizer.ts'
 
 /** What {@link allowedPaths} takes. */

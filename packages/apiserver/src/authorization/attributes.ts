@@ -1,7 +1,7 @@
-import { queryValue } from '../../../../src/base/go-query.ts'
-import type { RequestInfo } from '../../../../src/http/request-info.ts'
 import type { UserInfo } from '../authentication/user.ts'
+import { queryValue } from '../engine.ts'
 import { otherReadingsOf, type Targeted } from '../readings.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import type { AuthorizationAttributes } from './authorizer.ts'
 import { parseFieldSelector, parseLabelSelector } from './selectors.ts'
 

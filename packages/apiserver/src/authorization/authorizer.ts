@@ -1,8 +1,5 @@
-import type { Clock } from '../../../../src/base/clock.ts'
-import { show, toError } from '../../../../src/base/errors.ts'
-import { isThenable } from '../../../../src/http/emit-gate.ts'
-import { isRecord } from '../../../../src/options/kit/kinds.ts'
 import type { UserInfo } from '../authentication/user.ts'
+import { type Clock, isRecord, isThenable, show, toError } from '../engine.ts'
 
 /** One condition of a selector. A field has `In` and `NotIn` only. */
 export interface SelectorRequirement {

@@ -1,5 +1,5 @@
-import { goQuote } from '../../../../src/base/go-quote.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import { goQuote } from '../engine.ts'
 import { sanitized } from '../internal-error.ts'
 import { type Failure, sendStatus } from '../status.ts'
 import type { AuthorizationAttributes } from './authorizer.ts'

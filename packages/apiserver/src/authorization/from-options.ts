@@ -1,4 +1,4 @@
-import type { ResolvedOf } from '../../../../src/options/kit/define.ts'
+import type { ResolvedOf } from '../engine.ts'
 import { allowedPaths } from './allowed-paths.ts'
 import { alwaysAllow, alwaysDeny } from './always.ts'
 import type { Authorizer } from './authorizer.ts'

@@ -1,6 +1,4 @@
-import { type Needs, option } from '../../../../src/options/kit/define.ts'
-import { file, isRecord, list, listOf, value, withCommas } from '../../../../src/options/kit/kinds.ts'
-import type { Problems } from '../../../../src/options/kit/problems.ts'
+import { file, isRecord, list, listOf, type Needs, option, type Problems, value, withCommas } from '../engine.ts'
 import { isAllowedPath, isPathPattern, PATHS_ALLOWED } from './allowed-paths.ts'
 import type { Authorizer } from './authorizer.ts'
 import { AUTHORIZATION_WEBHOOK, type AuthorizationWebhookOptions } from './webhook-options.ts'

@@ -1,5 +1,5 @@
-import { checkArguments } from '../../../../src/base/arguments.ts'
 import type { UserInfo } from '../authentication/user.ts'
+import { checkArguments } from '../engine.ts'
 import { ALL_RULES, type Authorizer, type Decision, NO_OPINION, NO_RULES } from './authorizer.ts'
 
 const ALLOW: Decision = { decision: 'allow' }

@@ -1,5 +1,4 @@
-import { checkArguments, withFields } from '../../../../src/base/arguments.ts'
-import { isThenable } from '../../../../src/http/emit-gate.ts'
+import { checkArguments, isThenable, withFields } from '../engine.ts'
 import {
   type AuthorizationAttributes,
   type AuthorizationContext,

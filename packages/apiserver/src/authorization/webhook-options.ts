@@ -1,6 +1,4 @@
-import { defineOptions, option, type ResolvedOf, resolveOptions, type UserOptions } from '../../../../src/options/kit/define.ts'
-import { choice, duration, fields } from '../../../../src/options/kit/kinds.ts'
-import { Problems } from '../../../../src/options/kit/problems.ts'
+import { choice, defineOptions, duration, fields, option, Problems, type ResolvedOf, resolveOptions, type UserOptions } from '../engine.ts'
 import { API_SERVER_OR_REMOTE_ALLOWED, apiServerOption, remoteOptions, wrongRemote } from '../webhook/options.ts'
 
 /** What is said when the server cannot be asked. */

@@ -1,5 +1,4 @@
-import { checkArguments } from '../../../../src/base/arguments.ts'
-import { toError } from '../../../../src/base/errors.ts'
+import { checkArguments, toError } from '../engine.ts'
 import { Asking } from '../webhook/asking.ts'
 import { type Poster, RemoteClient } from '../webhook/client.ts'
 import { remoteOf } from '../webhook/options.ts'

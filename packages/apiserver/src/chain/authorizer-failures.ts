@@ -1,6 +1,5 @@
-import type { Clock } from '../../../../src/base/clock.ts'
-import type { EventLog } from '../../../../src/log/event-log.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import type { Clock, EventLog } from '../engine.ts'
 import { lineASecond } from './line-a-second.ts'
 
 /** All that a client hears of it: the error may quote what another server has said (V60). */

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { pathAsSent } from '../../../../src/base/request-target.ts'
-import type { WireAnswer } from '../../../../src/http/ports.ts'
+import { pathAsSent, type WireAnswer } from '../engine.ts'
 
 /** `%` that escapes nothing. */
 const NO_ESCAPE = /%(?![\da-f]{2})/i

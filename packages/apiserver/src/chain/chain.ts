@@ -1,5 +1,5 @@
-import { QuiesceError, show } from '../../../../src/base/errors.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import { QuiesceError, show } from '../engine.ts'
 import type { Filter, FilterFailed, PlacedFilter, UserFilter } from './filter.ts'
 import { CHAIN_ORDER, type ChainPart } from './order.ts'
 

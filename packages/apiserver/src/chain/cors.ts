@@ -1,4 +1,4 @@
-import type { Wrong } from '../../../../src/options/kit/wrong.ts'
+import type { Wrong } from '../engine.ts'
 import { firstHeader } from '../first-header.ts'
 import type { PlacedFilter } from './filter.ts'
 

@@ -1,6 +1,5 @@
-import type { Clock } from '../../../../src/base/clock.ts'
-import { ExchangeList } from '../../../../src/http/traffic/exchange-list.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import { type Clock, ExchangeList } from '../engine.ts'
 
 /**
  * The deadlines of the requests under way. Nearly all have the same time, so that they pass in the

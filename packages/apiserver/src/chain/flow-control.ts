@@ -1,6 +1,5 @@
-import { isThenable } from '../../../../src/http/emit-gate.ts'
-import { PLAIN_TEXT, respond } from '../../../../src/http/respond.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import { isThenable, PLAIN_TEXT, respond } from '../engine.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import type { PlacedFilter } from './filter.ts'
 import { wakeWriter } from './wake-writer.ts'

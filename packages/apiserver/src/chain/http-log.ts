@@ -1,7 +1,6 @@
-import type { Clock } from '../../../../src/base/clock.ts'
-import { clientSocketOf } from '../../../../src/http/client-socket.ts'
-import type { EventLog } from '../../../../src/log/event-log.ts'
+import type { Clock, EventLog } from '../engine.ts'
 import { formatGoDuration } from '../go-duration.ts'
+import { clientSocketOf } from '../request/client-socket.ts'
 import type { PlacedFilter } from './filter.ts'
 
 /**

@@ -1,5 +1,4 @@
-import type { Clock } from '../../../../src/base/clock.ts'
-import type { MetricFamily } from '../../../../src/metrics/family.ts'
+import type { Clock, MetricFamily } from '../engine.ts'
 import type { FlowControl, Seat } from './flow-control.ts'
 
 /** Everything else may change something. */

@@ -1,5 +1,5 @@
-import type { WireAnswer } from '../../../../src/http/ports.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import type { WireAnswer } from '../engine.ts'
 
 /**
  * An answer in place of the handler's: it keeps what filters around the handler have set, and

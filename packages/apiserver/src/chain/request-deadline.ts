@@ -1,6 +1,6 @@
-import { queryValue } from '../../../../src/base/go-query.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { RecordFailure } from '../audit/auditing.ts'
+import { queryValue } from '../engine.ts'
 import { parseGoDuration } from '../go-duration.ts'
 import { sendStatus } from '../status.ts'
 import { abandon } from './abandon.ts'

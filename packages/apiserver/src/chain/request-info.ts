@@ -1,5 +1,5 @@
-import type { RequestInfo } from '../../../../src/http/request-info.ts'
 import { sendInternalError } from '../internal-error.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import type { PlacedFilter } from './filter.ts'
 
 /**

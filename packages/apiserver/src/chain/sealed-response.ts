@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { QuiesceError } from '../../../../src/base/errors.ts'
+import type { QuiesceError } from '../engine.ts'
 
 /**
  * Takes a response away from its handler: whatever it writes from now on fails with `error`, as a

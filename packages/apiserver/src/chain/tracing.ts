@@ -1,9 +1,9 @@
-import type { Clock } from '../../../../src/base/clock.ts'
-import type { RequestInfo } from '../../../../src/http/request-info.ts'
-import { KNOWN_METHODS } from '../../../../src/opentelemetry/methods.ts'
-import type { RequestTracing } from '../../../../src/opentelemetry/request-tracing.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import type { Clock } from '../engine.ts'
 import { statusOfAnswer } from '../metrics/answer-status.ts'
+import type { RequestInfo } from '../request/request-info.ts'
+import { KNOWN_METHODS } from '../tracing/methods.ts'
+import type { RequestTracing } from '../tracing/request-tracing.ts'
 import type { Filter, PlacedFilter } from './filter.ts'
 
 /** Those whose own traces are believed. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { optionError } from '../../../../src/base/errors.ts'
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
+import { optionError } from '../engine.ts'
 import { sendBodyAsBytes } from './body-as-bytes.ts'
 
 /** Characters of all warnings of an answer; beyond it each is cut to the second. */

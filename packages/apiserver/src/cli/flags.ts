@@ -1,23 +1,36 @@
-import { API_SERVER_TABLE, type ApiServerConfig, completeConfigFor, engineOptionsOf } from '../../packages/apiserver/src/config.ts'
+import { apiserverWording } from '../apiserver-wording.ts'
+import { API_SERVER_TABLE, type ApiServerConfig, completeConfigFor, engineOptionsOf } from '../config.ts'
 import {
   type AnyOption,
   composeOptions,
   defineOptions,
-  type Flag,
+  NAMED_WORDINGS,
   type OptionTable,
   option,
+  type ProblemWording,
+  present,
   type ResolvedOf,
-} from '../options/kit/define.ts'
-import { present, writtenNumber } from '../options/kit/kinds.ts'
-import type { ProblemWording } from '../options/kit/problems.ts'
-import { resolveServerOptions } from '../options/options.ts'
-import { TLS_OPTIONS } from '../options/rows/tls.ts'
-import type { AbsentFlags, Settings } from './arguments.ts'
-import type { FlagGroups } from './flag-groups.ts'
-import { COMMAND_OPTIONS, EXPORT_OPTIONS, LOG_OPTIONS } from './flags.ts'
-import { printedConfig } from './printed-config.ts'
-import { flagsOfCommand, readAll, type Serving, type SettingsProblems, type SettingsSources } from './serving.ts'
-import { messagesOf } from './settings.ts'
+  resolveServerOptions,
+  TLS_OPTIONS,
+  wording,
+  writtenNumber,
+} from '../engine.ts'
+import {
+  type AbsentFlags,
+  COMMAND_OPTIONS,
+  EXPORT_OPTIONS,
+  type Flag,
+  type FlagGroups,
+  flagsOfCommand,
+  LOG_OPTIONS,
+  messagesOf,
+  printedConfig,
+  readAll,
+  type Serving,
+  type Settings,
+  type SettingsProblems,
+  type SettingsSources,
+} from './engine-command.ts'
 
 /** That of kube-apiserver; upstream's generic server has 443, for which one has to be root. */
 const PORT_DEFAULT = 6443
@@ -49,7 +62,12 @@ const SERVER: OptionTable = defineOptions({
     switch: { on: false, off: undefined, meaning: 'Speak HTTP/1.1 only', bare: false },
     defaultWords: 'false',
   },
-  wording: { ...API_SERVER_TABLE.wording, default: undefined, defaultWords: 'upstream' },
+  wording: {
+    ...API_SERVER_TABLE.wording,
+    ...wording(new Map([...NAMED_WORDINGS]).set('upstream', apiserverWording)),
+    default: undefined,
+    defaultWords: 'upstream',
+  },
   maxConcurrentStreams: {
     ...MAX_STREAMS,
     allowedAsText: `${MAX_STREAMS.allowed}; 0 is ${MAX_STREAMS.default}`,
@@ -66,7 +84,7 @@ const SERVER: OptionTable = defineOptions({
   },
 })
 
-/** What only `quiesce apiserver` has. */
+/** What only `quiesce-apiserver` has. */
 const API_SERVER_COMMAND_OPTIONS = defineOptions({
   ...EXPORT_OPTIONS,
   printConfig: option(present(), {
@@ -97,7 +115,7 @@ function withCertificate(settings: Settings): Settings {
 }
 
 const API_SERVER = {
-  command: 'apiserver',
+  command: 'quiesce-apiserver',
   server: SERVER,
   own: composeOptions(API_SERVER_COMMAND_OPTIONS, COMMAND_OPTIONS),
   operandsMax: 1,
@@ -111,7 +129,7 @@ const API_SERVER = {
   completed: withCertificate,
 } as const satisfies Serving<OptionTable, OptionTable>
 
-/** Every flag of `quiesce apiserver`. */
+/** Every flag of `quiesce-apiserver`. */
 export const API_SERVER_FLAGS: readonly Flag[] = flagsOfCommand(API_SERVER)
 
 /**
@@ -171,7 +189,7 @@ export interface ApiServerSettings extends Omit<ResolvedOf<(typeof API_SERVER)['
   readonly printed: string | undefined
 }
 
-/** The settings of `quiesce apiserver`, or one line for every problem. */
+/** The settings of `quiesce-apiserver`, or one line for every problem. */
 export async function readApiServerSettings(sources: SettingsSources): Promise<ApiServerSettings | SettingsProblems> {
   const read = await readAll(API_SERVER, sources)
   if ('problems' in read) return read

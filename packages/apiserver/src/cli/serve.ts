@@ -1,22 +1,24 @@
-import { type ApiServer, createApiServerOn } from '../../packages/apiserver/src/api-server.ts'
-import { type ApiServerConfig, type CompletedConfig, completeConfigFor } from '../../packages/apiserver/src/config.ts'
-import { type Delegate, emptyDelegate } from '../../packages/apiserver/src/delegate.ts'
-import { assertPackages } from '../../packages/apiserver/src/needed-packages.ts'
-import { takingOver } from '../../packages/apiserver/src/upgrades.ts'
-import { systemHost } from '../actors/host.ts'
-import { QuiesceError } from '../base/errors.ts'
-import { requestListener } from '../create-server.ts'
-import type { ExitCode } from '../machines/exit-codes.ts'
-import { packageJson } from '../process/package-file.ts'
-import { API_SERVER_EXPORT, apiServerOf, makesApiServer } from './api-server-module.ts'
-import type { ApiServerSettings } from './apiserver-flags.ts'
-import type { CliHost } from './host.ts'
-import { loadApp, runnableFrom } from './load-app.ts'
-import type { Runnable } from './runnable.ts'
-import type { Exports } from './user-module.ts'
+import { type ApiServer, createApiServerOn } from '../api-server.ts'
+import { type ApiServerConfig, type CompletedConfig, completeConfigFor } from '../config.ts'
+import { type Delegate, emptyDelegate } from '../delegate.ts'
+import { QuiesceError, requestListener, systemHost } from '../engine.ts'
+import { takingOver } from '../upgrades.ts'
+import {
+  API_SERVER_EXPORT,
+  apiServerOf,
+  type CommandHost,
+  type ExitCode,
+  type Exports,
+  loadApp,
+  makesApiServer,
+  type Runnable,
+  runnableFrom,
+} from './engine-command.ts'
+import type { ApiServerSettings } from './flags.ts'
+import { ownPackage } from './own-package.ts'
 
 /**
- * `quiesce apiserver [APP]`: an API server by itself, or what a module of the user's has behind its
+ * `quiesce-apiserver [APP]`: an API server by itself, or what a module of the user's has behind its
  * filters, with a whole life around it.
  *
  * @param release lets go of the stop signals, once the life has them
@@ -24,14 +26,13 @@ import type { Exports } from './user-module.ts'
  * @throws QuiesceError ERR_OPTION_INVALID for what cannot be served; ERR_LOOKED_AT for a module
  * that runs its server itself
  */
-export async function serveApi(settings: ApiServerSettings, host: CliHost, release: () => void): Promise<ExitCode | undefined> {
+export async function serveApi(settings: ApiServerSettings, host: CommandHost, release: () => void): Promise<ExitCode | undefined> {
   const { app, export: name, options, logLevel, wording } = settings
   const log = { isForAll: true, level: logLevel, wording }
   const complete: Complete = (own) => completeConfigFor({ log, wording }, { ...own, ...options, signal: host.earlyStop })
   const found =
     app === undefined ? core(complete) : await loadApp(app, host, (exports) => servedOf({ app, export: name }, exports, complete))
   if (typeof found === 'number') return found
-  await assertPackages(found.server.config)
   const ended = found.server.prepare().run()
   // In the same turn: no signal can come in between.
   release()
@@ -52,7 +53,7 @@ interface Served {
 /** It has no API group, so there is none to discover. */
 const core = (complete: Complete): Served => ({
   kind: 'core',
-  server: createApiServerOn(systemHost, complete({ enableDiscovery: false, version: { gitVersion: `v${packageJson().version}` } })),
+  server: createApiServerOn(systemHost, complete({ enableDiscovery: false, version: { gitVersion: `v${ownPackage().version}` } })),
 })
 
 async function servedOf(chosen: { readonly app: string; readonly export: string }, exports: Exports, complete: Complete): Promise<Served> {

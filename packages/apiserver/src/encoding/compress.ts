@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { constants, gzip } from 'node:zlib'
-import { type EncodedAnswer, respond } from '../../../../src/http/respond.ts'
+import { type EncodedAnswer, respond } from '../engine.ts'
 import { firstHeader } from '../first-header.ts'
 
 /** Bytes up to which an answer costs less to send than to compress. */

@@ -1,4 +1,4 @@
-import { QuiesceError, toError } from '../../../../src/base/errors.ts'
+import { QuiesceError, toError } from '../engine.ts'
 
 /** What is wrong with a text that is neither. Nothing of it is shown: it may hold secrets. */
 const unreadable = (name: string, why: string): QuiesceError =>
@@ -16,7 +16,7 @@ const loadYaml = () =>
   })
 
 /** By its first character; YAML that begins so is taken for JSON. */
-export const isJson = (text: string): boolean => /^\s*[{[]/.test(text)
+const isJson = (text: string): boolean => /^\s*[{[]/.test(text)
 
 /**
  * The documents of a YAML text, or the value of a JSON one; empty documents are left out.

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { queryValue } from '../../../../src/base/go-query.ts'
 import { auditResponseObject } from '../audit/request-audit.ts'
+import { queryValue } from '../engine.ts'
 import { firstHeader } from '../first-header.ts'
 import { respondCompressed } from './compress.ts'
 import { compactJson, prettyJson } from './json.ts'

@@ -1,5 +1,4 @@
-import { checkArguments } from '../../../../src/base/arguments.ts'
-import { optionError, show } from '../../../../src/base/errors.ts'
+import { checkArguments, optionError, show } from '../engine.ts'
 import type { Resource } from './resource/define-resource.ts'
 import { type Storage, verbsOf } from './storage/storage.ts'
 

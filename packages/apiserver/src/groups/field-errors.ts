@@ -1,5 +1,5 @@
-import { goQuote } from '../../../../src/base/go-quote.ts'
 import { safeJson } from '../encoding/json.ts'
+import { goQuote } from '../engine.ts'
 import { type StatusCause, StatusError } from '../status-errors.ts'
 
 /** What is wrong with one field. */

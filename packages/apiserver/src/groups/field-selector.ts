@@ -1,4 +1,4 @@
-import { goQuote } from '../../../../src/base/go-quote.ts'
+import { goQuote } from '../engine.ts'
 import { fieldTerms } from '../selectors/field-terms.ts'
 import { badRequest } from '../status-errors.ts'
 import type { ApiObject } from './api-object.ts'

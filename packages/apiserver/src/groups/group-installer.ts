@@ -1,4 +1,4 @@
-import { optionError, QuiesceError, show } from '../../../../src/base/errors.ts'
+import { optionError, QuiesceError, show } from '../engine.ts'
 import type { ApiHandler } from '../mux/path-mux.ts'
 import type { ApiGroup, ApiVersion } from './api-group.ts'
 import { Container, type Route } from './container.ts'

@@ -1,6 +1,6 @@
-import { toError } from '../../../../src/base/errors.ts'
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
 import { OBJECT_TYPES } from '../encoding/write-object.ts'
+import { toError } from '../engine.ts'
 import type { ApiHandler } from '../mux/path-mux.ts'
 import { sendStatus } from '../status.ts'
 import { internalError, StatusError } from '../status-errors.ts'

@@ -1,7 +1,7 @@
-import { goQuote } from '../../../../src/base/go-quote.ts'
 import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS } from '../authentication/anonymous.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import type { AuthorizationAttributes, Decision } from '../authorization/authorizer.ts'
+import { goQuote } from '../engine.ts'
 import { ASSOCIATED_NODE, type ImpersonationMode, MODES } from './modes.ts'
 import { groupsOf, isSubdomain, nodeOf, serviceAccountOf } from './user-names.ts'
 import type { WantedUser } from './wanted-user.ts'

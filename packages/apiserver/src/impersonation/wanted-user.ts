@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { goQuote } from '../../../../src/base/go-quote.ts'
 import { headerValues, namesOf, takeHeaders } from '../authentication/credential-headers.ts'
 import { unescapedKey, utf8Of } from '../authentication/text-of-headers.ts'
 import type { UserInfo } from '../authentication/user.ts'
+import { goQuote } from '../engine.ts'
 
 const USER = 'impersonate-user'
 const UID = 'impersonate-uid'

@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:net'
-import type { Clock } from '../../../../src/base/clock.ts'
-import { optionError, QuiesceError, show } from '../../../../src/base/errors.ts'
-import type { OwnClient } from '../../../../src/create-server.ts'
-import { loopbackHeaders } from '../../../../src/http/traffic/exempt.ts'
-import type { OwnPair } from '../../../../src/tls/settings.ts'
+import { type Clock, loadSelfSigned, loopbackHeaders, type OwnClient, type OwnPair, optionError, QuiesceError, show } from '../engine.ts'
 import { askOverHttp1 } from './over-http1.ts'
 import { askOverHttp2 } from './over-http2.ts'
 import { loopbackTarget } from './target.ts'
@@ -65,7 +61,7 @@ export class Loopback implements LoopbackClient, OwnClient {
 
   /** Made for the first listener with TLS; the same one for the others. */
   readonly pair = async (): Promise<OwnPair> => {
-    const { selfSigned } = await import('../../../../src/tls/self-signed.ts')
+    const { selfSigned } = await loadSelfSigned()
     const now = this.#clock.wall()
     this.#expiresAt ??= now + LOOPBACK_DAYS * 86_400_000
     this.#pair ??= { name: LOOPBACK_NAME, ...selfSigned([LOOPBACK_NAME], now, LOOPBACK_DAYS, true) }

@@ -1,6 +1,6 @@
 import type { AddressInfo, Server } from 'node:net'
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
-import { look } from '../../../../src/base/look.ts'
+import { look } from '../engine.ts'
 
 /** Where a server of this process is reached by the process itself. */
 export interface LoopbackTarget {

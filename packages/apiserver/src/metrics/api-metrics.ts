@@ -1,12 +1,19 @@
-import type { Clock } from '../../../../src/base/clock.ts'
-import { HEALTH_ENDPOINTS } from '../../../../src/http/health/health.ts'
-import type { Count, Counter } from '../../../../src/metrics/counter.ts'
-import type { MetricFamily } from '../../../../src/metrics/family.ts'
-import type { Gauge } from '../../../../src/metrics/gauge.ts'
-import { type Distribution, exponentialBounds, type Histogram } from '../../../../src/metrics/histogram.ts'
-import { MetricRegistry } from '../../../../src/metrics/registry.ts'
-import { OTHER, SERIES_MAX, SeriesMap } from '../../../../src/metrics/series.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import {
+  type Clock,
+  type Count,
+  type Counter,
+  type Distribution,
+  exponentialBounds,
+  type Gauge,
+  HEALTH_ENDPOINTS,
+  type Histogram,
+  type MetricFamily,
+  MetricRegistry,
+  OTHER,
+  SERIES_MAX,
+  SeriesMap,
+} from '../engine.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { statusOfAnswer } from './answer-status.ts'
 import { dryRunOf, scopeOf, usernameLabel, verbOf } from './labels.ts'

@@ -1,5 +1,5 @@
-import type { MetricFamily } from '../../../../src/metrics/family.ts'
 import { type AuditCounters, auditCounters } from '../audit/auditing.ts'
+import type { MetricFamily } from '../engine.ts'
 
 /**
  * What was audited, under upstream's names; nothing without auditing, which is said as well.

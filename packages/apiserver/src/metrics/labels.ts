@@ -1,7 +1,6 @@
-import { queryValue } from '../../../../src/base/go-query.ts'
-import { asksToWatch, type RequestInfo } from '../../../../src/http/request-info.ts'
-import { OTHER } from '../../../../src/metrics/series.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import { OTHER, queryValue } from '../engine.ts'
+import { asksToWatch, type RequestInfo } from '../request/request-info.ts'
 
 /** Those that are said; a client may send any word as its method. */
 const VERBS: ReadonlySet<string> = new Set([

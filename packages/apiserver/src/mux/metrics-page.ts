@@ -1,5 +1,4 @@
-import type { MetricsEndpoint } from '../../../../src/endpoints/metrics-endpoint.ts'
-import { respond } from '../../../../src/http/respond.ts'
+import { type MetricsEndpoint, respond } from '../engine.ts'
 import type { ApiHandler } from './path-mux.ts'
 
 /**

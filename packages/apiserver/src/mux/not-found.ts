@@ -1,5 +1,5 @@
-import { PLAIN_TEXT, respond } from '../../../../src/http/respond.ts'
 import { apiExchangeOf } from '../api-exchange.ts'
+import { PLAIN_TEXT, respond } from '../engine.ts'
 import { sendStatus } from '../status.ts'
 import type { ApiHandler } from './path-mux.ts'
 

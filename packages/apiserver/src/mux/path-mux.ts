@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { stackOfCaller } from '../../../../src/base/call-site.ts'
-import { optionError } from '../../../../src/base/errors.ts'
 import { apiExchangeOf } from '../api-exchange.ts'
+import { optionError, stackOfCaller } from '../engine.ts'
 
 /** A request listener of node; what it returns is waited for by the drain when it is a promise. */
 export type ApiHandler = (request: IncomingMessage, response: ServerResponse) => unknown

@@ -1,7 +1,5 @@
-import type { Clock } from '../../../../src/base/clock.ts'
-import { PROFILES, type ProfileName } from '../../../../src/endpoints/profile-names.ts'
-import { PLAIN_TEXT, respond } from '../../../../src/http/respond.ts'
 import { apiExchangeOf } from '../api-exchange.ts'
+import { type Clock, loadProfiles, PLAIN_TEXT, PROFILES, type ProfileName, respond } from '../engine.ts'
 import type { ApiHandler } from './path-mux.ts'
 
 const ROOT = '/debug/pprof/'
@@ -27,7 +25,7 @@ export const profilesPage =
     const name = exchange?.info.path.slice(ROOT.length) ?? ''
     if (name === '') return respond(response, INDEX)
     if (!Object.hasOwn(PROFILES, name)) return respond(response, UNKNOWN)
-    const { sendProfile } = await import('../../../../src/endpoints/profiles.ts')
+    const { sendProfile } = await loadProfiles()
     return sendProfile(name as ProfileName, request.url ?? '', response, clock, exchange?.signal)
   }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { pathOf } from '../../../../src/http/request-info.ts'
+import { pathOf } from '../engine.ts'
 import { firstHeader } from '../first-header.ts'
 import { sendStatus } from '../status.ts'
 import type { ApiHandler } from './path-mux.ts'

@@ -1,7 +1,6 @@
-import type { Clock } from '../../../../src/base/clock.ts'
-import { respond } from '../../../../src/http/respond.ts'
 import { negotiate } from '../encoding/negotiate.ts'
 import { OBJECT_TYPES, writeObject } from '../encoding/write-object.ts'
+import { type Clock, respond } from '../engine.ts'
 import { firstHeader } from '../first-header.ts'
 import { sendNotAcceptable } from '../status.ts'
 import type { ApiHandler } from './path-mux.ts'

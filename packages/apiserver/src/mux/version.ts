@@ -1,5 +1,5 @@
-import { respond } from '../../../../src/http/respond.ts'
 import { prettyJson } from '../encoding/json.ts'
+import { respond } from '../engine.ts'
 import type { ApiHandler } from './path-mux.ts'
 import { restRoute } from './rest-route.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { exchangeOf } from './traffic/exchange.ts'
+import { exchangeOf } from '../engine.ts'
 
 /**
  * The socket that a request came by. Of a request of HTTP/2 node shows none once its session is

@@ -1,6 +1,5 @@
-import { checkArguments } from '../base/arguments.ts'
-import { show, toError } from '../base/errors.ts'
-import { type RequestInfo, type RequestLike, requestInfo } from './request-info.ts'
+import { checkArguments, type RequestLike } from '../engine.ts'
+import { type RequestInfo, requestInfo } from './request-info.ts'
 
 export interface LongRunningSets {
   /** Verbs of {@link RequestInfo} that are long-running. */
@@ -50,28 +49,4 @@ export function kubernetesLongRunning(request: Pick<RequestLike, 'method' | 'url
   // an /api/ of their own.
   if (!url.includes('watch') && !url.includes('%') && !url.includes(PROFILES)) return undefined
   return watches(requestInfo(method, url)) || undefined
-}
-
-const saysNothing = (): undefined => undefined
-
-/**
- * The user's own rule, made safe: an answer that is neither a boolean nor undefined counts as
- * undefined and is reported to `onError`, as is a rule that throws. A server that has none pays
- * nothing for it.
- */
-export function safeLongRunning<Request>(
-  rule: ((request: Request) => boolean | undefined) | undefined,
-  onError: (error: Error) => void,
-): (request: Request) => boolean | undefined {
-  if (rule === undefined) return saysNothing
-  return (request) => {
-    try {
-      const answer: unknown = rule(request)
-      if (typeof answer === 'boolean' || answer === undefined) return answer
-      throw new TypeError(`longRunning: returned ${show(answer)}, allowed: true, false or undefined`)
-    } catch (thrown) {
-      onError(toError(thrown))
-      return undefined
-    }
-  }
 }

@@ -1,4 +1,4 @@
-import { goQuote } from '../../../../src/base/go-quote.ts'
+import { goQuote } from '../engine.ts'
 import { badRequest } from '../status-errors.ts'
 
 /** One condition of a field selector. */

@@ -1,4 +1,4 @@
-import { goQuote } from '../../../../src/base/go-quote.ts'
+import { goQuote } from '../engine.ts'
 import { labelValueProblems, qualifiedNameProblems } from '../names.ts'
 import { badRequest } from '../status-errors.ts'
 

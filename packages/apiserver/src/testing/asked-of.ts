@@ -1,4 +1,4 @@
-import type { AuthorizationAttributes } from '../../../packages/apiserver/src/authorization/authorizer.ts'
+import type { AuthorizationAttributes } from '../authorization/authorizer.ts'
 
 /** A question for an authorizer, of which only what it is about is said: else a GET of `/`. */
 export const askedOf = (asked: Partial<AuthorizationAttributes> = {}): AuthorizationAttributes => ({

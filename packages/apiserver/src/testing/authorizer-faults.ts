@@ -1,7 +1,5 @@
-import { type AuthorizationAttributes, type Authorizer, checkedDecision } from '../../../packages/apiserver/src/authorization/authorizer.ts'
-import { checkArguments, withFields } from '../../base/arguments.ts'
-import { systemClock } from '../../base/clock.ts'
-import { show, toError } from '../../base/errors.ts'
+import { type AuthorizationAttributes, type Authorizer, checkedDecision } from '../authorization/authorizer.ts'
+import { checkArguments, show, systemClock, toError, withFields } from '../engine.ts'
 import { askedOf } from './asked-of.ts'
 
 export interface AuthorizerFaultsOptions {

@@ -1,4 +1,4 @@
-import { type Deferred, deferred } from '../../base/deferred.ts'
+import { type Deferred, deferred } from '../engine.ts'
 
 /** What answers only when a test lets it. */
 export class Hold {

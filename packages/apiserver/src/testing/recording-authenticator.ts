@@ -1,10 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type {
-  Authenticated,
-  AuthenticationContext,
-  AuthenticationResult,
-  Authenticator,
-} from '../../../packages/apiserver/src/authentication/authenticator.ts'
+import type { Authenticated, AuthenticationContext, AuthenticationResult, Authenticator } from '../authentication/authenticator.ts'
 import { Hold } from './hold.ts'
 
 /**

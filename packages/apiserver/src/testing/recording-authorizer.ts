@@ -1,9 +1,4 @@
-import type {
-  AuthorizationAttributes,
-  AuthorizationContext,
-  Authorizer,
-  Decision,
-} from '../../../packages/apiserver/src/authorization/authorizer.ts'
+import type { AuthorizationAttributes, AuthorizationContext, Authorizer, Decision } from '../authorization/authorizer.ts'
 import { Hold } from './hold.ts'
 
 /**

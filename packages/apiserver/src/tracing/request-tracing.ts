@@ -1,4 +1,4 @@
-import type { RequestLike } from '../http/request-info.ts'
+import type { RequestLike } from '../engine.ts'
 
 /** One request that is to be a span. */
 export interface TracedRequest {

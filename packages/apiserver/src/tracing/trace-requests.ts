@@ -10,8 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import { checkArguments } from '../base/arguments.ts'
-import { toError } from '../base/errors.ts'
+import { checkArguments, toError } from '../engine.ts'
 import { KNOWN_METHODS } from './methods.ts'
 import type { RequestSpan, RequestTracing, TracedRequest } from './request-tracing.ts'
 

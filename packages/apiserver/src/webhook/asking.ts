@@ -1,5 +1,4 @@
-import type { Clock } from '../../../../src/base/clock.ts'
-import { toError } from '../../../../src/base/errors.ts'
+import { type Clock, toError } from '../engine.ts'
 import { ATTEMPTS, backoffMs } from './backoff.ts'
 import { BYTES_MAX, isTaken, type Poster } from './client.ts'
 import { type RemoteFailure, statusFailureIn } from './review.ts'

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
-import { QuiesceError } from '../../../../src/base/errors.ts'
-import { variable } from '../../../../src/base/look.ts'
+import { QuiesceError, variable } from '../engine.ts'
 import type { Remote } from './remote.ts'
 
 /** Where a pod finds what it is given to ask its API server. */

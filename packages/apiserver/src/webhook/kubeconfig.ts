@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path'
-import { QuiesceError, show } from '../../../../src/base/errors.ts'
-import { isRecord } from '../../../../src/options/kit/kinds.ts'
 import { readDocument } from '../encoding/read-yaml.ts'
+import { isRecord, QuiesceError, show } from '../engine.ts'
 import { readNamed } from '../named-file.ts'
 import type { Remote, TextSource } from './remote.ts'
 

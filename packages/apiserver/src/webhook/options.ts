@@ -1,6 +1,4 @@
-import { option } from '../../../../src/options/kit/define.ts'
-import { file, isRecord, text, value } from '../../../../src/options/kit/kinds.ts'
-import type { Wrong } from '../../../../src/options/kit/wrong.ts'
+import { file, isRecord, option, text, value, type Wrong } from '../engine.ts'
 import type { RemotePlace } from './remote.ts'
 
 const isUrl = (given: string): boolean => /^https?:$/.test(URL.canParse(given) ? new URL(given).protocol : '')

@@ -1,5 +1,4 @@
-import { show } from '../../../../src/base/errors.ts'
-import { isRecord } from '../../../../src/options/kit/kinds.ts'
+import { isRecord, show } from '../engine.ts'
 
 /** A question in the shape of Kubernetes' reviews, which comes back with a status. */
 export interface ReviewKind {

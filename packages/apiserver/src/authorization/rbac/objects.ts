@@ -1,5 +1,4 @@
-import { isRecord } from '../../../../../src/options/kit/kinds.ts'
-import { at, fieldPath, unknownField, type Wrong } from '../../../../../src/options/kit/wrong.ts'
+import { at, fieldPath, isRecord, unknownField, type Wrong } from '../../engine.ts'
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io'
 export const RBAC_VERSION = `${RBAC_GROUP}/v1`

@@ -1,7 +1,5 @@
-import { checkArguments } from '../../../../../src/base/arguments.ts'
-import { QuiesceError } from '../../../../../src/base/errors.ts'
-import { Reloader } from '../../../../../src/tls/reloader.ts'
 import { readDocuments } from '../../encoding/read-yaml.ts'
+import { checkArguments, QuiesceError, Reloader } from '../../engine.ts'
 import { readNamed } from '../../named-file.ts'
 import type { Authorizer } from '../authorizer.ts'
 import { bindsSubjects, type RbacPolicy, rbacPolicy } from './policy.ts'

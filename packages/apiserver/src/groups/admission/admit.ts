@@ -1,5 +1,5 @@
-import { toError } from '../../../../../src/base/errors.ts'
 import { addAuditAnnotation } from '../../audit/request-audit.ts'
+import { toError } from '../../engine.ts'
 import { qualifiedNameProblems } from '../../names.ts'
 import { badRequest, forbiddenObject, internalError, StatusError } from '../../status-errors.ts'
 import type { ApiObject } from '../api-object.ts'

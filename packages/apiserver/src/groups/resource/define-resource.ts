@@ -1,5 +1,4 @@
-import { checkArguments } from '../../../../../src/base/arguments.ts'
-import { optionError, show } from '../../../../../src/base/errors.ts'
+import { checkArguments, optionError, show } from '../../engine.ts'
 import { labelProblems, subdomainProblems } from '../../names.ts'
 import type { ApiObject } from '../api-object.ts'
 import type { MessageShape } from '../protobuf/read-message.ts'

@@ -1,4 +1,4 @@
-import { optionError } from '../../../../../src/base/errors.ts'
+import { optionError } from '../../engine.ts'
 import { type Fields, isFields } from '../api-object.ts'
 
 /** As much of JSON Schema as objects are checked by. */

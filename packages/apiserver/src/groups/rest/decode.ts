@@ -1,6 +1,5 @@
-import { toError } from '../../../../../src/base/errors.ts'
-import { goQuote } from '../../../../../src/base/go-quote.ts'
 import { readYamlBody } from '../../encoding/read-yaml.ts'
+import { goQuote, toError } from '../../engine.ts'
 import { badRequest } from '../../status-errors.ts'
 import { type ApiObject, type Fields, isFields, setField } from '../api-object.ts'
 import type { FieldError } from '../field-errors.ts'

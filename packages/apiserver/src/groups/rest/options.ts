@@ -1,4 +1,4 @@
-import { goQuote } from '../../../../../src/base/go-quote.ts'
+import { goQuote } from '../../engine.ts'
 import { badRequest } from '../../status-errors.ts'
 import { type FieldError, fieldErrors, invalidObject } from '../field-errors.ts'
 import { type FieldMatch, fieldSelector } from '../field-selector.ts'

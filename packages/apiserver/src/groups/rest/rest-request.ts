@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Clock } from '../../../../../src/base/clock.ts'
-import { queryTexts } from '../../../../../src/base/go-query.ts'
 import type { ApiExchange } from '../../api-exchange.ts'
+import { type Clock, queryTexts } from '../../engine.ts'
 import type { QualifiedResource } from '../../status-errors.ts'
 import type { AdmissionPlugin } from '../admission/plugin.ts'
 import type { ObjectKey } from '../api-object.ts'

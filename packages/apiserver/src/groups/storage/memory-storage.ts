@@ -1,6 +1,4 @@
-import { checkArguments } from '../../../../../src/base/arguments.ts'
-import { type Clock, systemClock } from '../../../../../src/base/clock.ts'
-import { optionError } from '../../../../../src/base/errors.ts'
+import { type Clock, checkArguments, optionError, systemClock } from '../../engine.ts'
 import { expired, serviceUnavailable, tooLargeResourceVersion } from '../../status-errors.ts'
 import { type ApiObject, isFields, keyOf, keyText, type ObjectKey } from '../api-object.ts'
 import { orderedMeta } from '../object-meta.ts'

@@ -1,0 +1,2 @@
+/** The door for programs: published, it is `quiesce/engine/command`. */
+export * from '../../../../src/engine/command.ts'

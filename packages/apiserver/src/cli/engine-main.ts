@@ -1,0 +1,2 @@
+/** The door for programs: published, it is `quiesce/engine/main`. */
+export * from '../../../../src/engine/main.ts'

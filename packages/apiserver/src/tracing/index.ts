@@ -1,0 +1,2 @@
+export type { RequestSpan, RequestTracing, TracedRequest } from './request-tracing.ts'
+export { type TraceRequestsOptions, traceRequests } from './trace-requests.ts'
