@@ -208,6 +208,7 @@ export class ApiServer implements Delegate {
         bodyMax: config.maxRequestBodyBytes,
         failed: (error) => this.#say({ type: 'error', where: 'API groups', error: errorRecord(error) }),
       },
+      warn: (message) => this.#say({ type: 'warning', message }),
       delegated: () => delegate.apiGroups ?? [],
       storages: {
         awaitReady: (resource, probe) => this.#awaitStorage(resource, probe),

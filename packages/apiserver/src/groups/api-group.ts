@@ -26,10 +26,13 @@ export interface ApiGroup {
   readonly group: string
   /** The most preferred first; there is at least one. */
   readonly versions: readonly ApiVersion[]
+  /** Those that had no resources. */
+  readonly skipped?: readonly string[]
 }
 
 /**
- * A group as a value, for `installApiGroups` of a server. Versions without resources are left out.
+ * A group as a value, for `installApiGroups` of a server. Versions without resources are left out,
+ * and the server warns of them.
  * @throws QuiesceError ERR_OPTION_INVALID
  * @see kubernetes/apiserver pkg/server/genericapiserver.go APIGroupInfo
  */
@@ -46,7 +49,8 @@ export function apiGroup(definition: ApiGroupDefinition): ApiGroup {
     if (twice !== undefined) throw optionError(`${version} of ${named}`, twice.resource.plural, 'each resource once')
     return { version, resources: sorted }
   })
-  return { group, versions: all.filter(({ resources }) => resources.length > 0) }
+  const skipped = all.filter(({ resources }) => resources.length === 0).map(({ version }) => version)
+  return { group, versions: all.filter(({ resources }) => resources.length > 0), ...(skipped.length > 0 && { skipped }) }
 }
 
 function check({ resource, storage }: ResourceStorage, group: string, version: string): void {

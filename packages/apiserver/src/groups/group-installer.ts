@@ -20,6 +20,7 @@ export interface InstallerParts {
   /** Groups of the servers behind this one, which its discovery names, too. */
   readonly delegated: () => readonly ApiGroup[]
   readonly storages: StorageHost
+  readonly warn: (message: string) => void
   /** Of the documents of OpenAPI. */
   readonly info: object
 }
@@ -111,6 +112,8 @@ export class GroupInstaller {
     for (const { group, versions } of groups)
       for (const { version, resources } of versions)
         for (const { resource, storage } of resources) this.#storages.add(`${groupVersion(group, version)}/${resource.plural}`, storage)
+    for (const { group, skipped = [] } of groups)
+      for (const version of skipped) this.#parts.warn(`Skipping API ${groupVersion(group, version)} because it has no resources.`)
     this.#swap([...this.#groups, ...groups])
     return { [Symbol.dispose]: () => this.#swap(this.#groups.filter((group) => !groups.includes(group))) }
   }
