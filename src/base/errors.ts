@@ -30,7 +30,7 @@ export const ERROR_CODES = {
   ERR_UNKNOWN_REFERENCE: { fault: 'caller', meaning: 'A name in `after`, `before` or `signal()` that belongs to nothing' },
   ERR_ALREADY_ATTACHED: { fault: 'caller', meaning: 'The server has a lifecycle already' },
   ERR_NOTHING_TO_SERVE: { fault: 'caller', meaning: 'The attached server did not listen' },
-  ERR_LOOKED_AT: {
+  ERR_IMPORT_ONLY: {
     fault: 'caller',
     meaning:
       '`run()` or `start()` was called by a module that `quiesce run`, `check`, `plan` or `diagram` imports: export the server instead',

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Property } from '#model'
 import { optionError, show, toError } from '../base/errors.ts'
-import { lookedAt } from '../base/looked-at.ts'
+import { importOnly } from '../base/import-only.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../model/life/lifecycle-model.ts'
 import { file } from '../options/kit/kinds.ts'
@@ -28,7 +28,7 @@ export const LIFE_MODULE_ALLOWED = 'an ES module whose default export is a serve
 export const lifeModule = () => file(LIFE_MODULE_ALLOWED)
 
 /**
- * @throws QuiesceError ERR_OPTION_INVALID in one line; ERR_LOOKED_AT, when the module runs or
+ * @throws QuiesceError ERR_OPTION_INVALID in one line; ERR_IMPORT_ONLY, when the module runs or
  * starts its server itself
  */
 export async function readLifeModule(label: string, path: string): Promise<LifeModule> {
@@ -39,7 +39,7 @@ export async function readLifeModule(label: string, path: string): Promise<LifeM
     // An app of Express or Connect is a function as well.
     return { module, life: isApp(made) ? made : await called(label, path, made as () => unknown) }
   }
-  const { module, life: found } = await withoutListening(label, path, () => lookedAt(look))
+  const { module, life: found } = await withoutListening(label, path, () => importOnly(look))
   const life = lifeOfApiServer(found) ?? found
   if (!isLife(life) && hasLife(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it is ${show(life)}: export its life)`)
   if (!isLife(life) && isApp(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (${APP_HAS_NO_LIFE})`)

@@ -1,5 +1,5 @@
 import { ERROR_CODES, type ErrorCode, QuiesceError, toError } from '../base/errors.ts'
-import { lookedAt } from '../base/looked-at.ts'
+import { importOnly } from '../base/import-only.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { CommandHost } from './command-host.ts'
 import { firstLine } from './first-line.ts'
@@ -63,7 +63,7 @@ async function load<Found extends Loadable>(
 ): Promise<Loaded<Found> | ExitCode> {
   const before = listening()
   try {
-    const found = await lookedAt(async () => find(await importModule('APP', app, APP_ALLOWED)))
+    const found = await importOnly(async () => find(await importModule('APP', app, APP_ALLOWED)))
     await found.ready?.()
     // A server has begun to listen by the next turn.
     await new Promise((resolve) => setImmediate(resolve))

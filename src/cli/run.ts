@@ -19,7 +19,7 @@ import { answerWatcher } from './watch/answer-watcher.ts'
  *
  * @param release lets go of the stop signals, once the life has them
  * @returns the exit code when there was no life; undefined when its end has set it
- * @throws QuiesceError ERR_OPTION_INVALID for what cannot be run; ERR_LOOKED_AT for a module that
+ * @throws QuiesceError ERR_OPTION_INVALID for what cannot be run; ERR_IMPORT_ONLY for a module that
  * runs its server itself
  */
 export async function runApp(settings: RunSettings, host: CliHost, release: () => void): Promise<ExitCode | undefined> {

@@ -47,8 +47,8 @@ export interface Life extends AsyncDisposable {
    * process before that, by `process.exit()`, what is left of the log and the report are written in
    * one step, of at most the flush reserve, and its exit code stays. A second call returns the same
    * promise.
-   * @throws QuiesceError ERR_WORKER_THREAD outside the main thread; ERR_LOOKED_AT at once, in a
-   * module that the command line only looks at
+   * @throws QuiesceError ERR_WORKER_THREAD outside the main thread; ERR_IMPORT_ONLY at once, in a
+   * module that the command line only imports
    * @example
    * const { exitCode } = await createServer(app, { port: 8080 }).run()
    */

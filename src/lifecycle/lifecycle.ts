@@ -8,7 +8,7 @@ import { didYouMean } from '../base/did-you-mean.ts'
 import type { Duration } from '../base/duration.ts'
 import { QuiesceError, show } from '../base/errors.ts'
 import { errorRecord, type LifecycleEvent } from '../base/events.ts'
-import { refuseWhileLookedAt } from '../base/looked-at.ts'
+import { refuseWhileImportOnly } from '../base/import-only.ts'
 import type { MetricsEndpoint } from '../endpoints/metrics-endpoint.ts'
 import { ENDPOINTS, type LifeEndpoints } from '../endpoints/of-life.ts'
 import type { ExchangeView } from '../http/chain.ts'
@@ -74,7 +74,7 @@ export class Lifecycle implements ServedLife {
   // --- the course --------------------------------------------------------------------------------
 
   run(): Promise<Report> {
-    refuseWhileLookedAt('run()')
+    refuseWhileImportOnly('run()')
     const { ownership, run } = this.#parts
     ownership.take()
     this.#run ??= runLifecycle(run, ownership.released)
@@ -86,7 +86,7 @@ export class Lifecycle implements ServedLife {
   }
 
   start(): Promise<void> {
-    refuseWhileLookedAt('start()')
+    refuseWhileImportOnly('start()')
     return this.#parts.course.start()
   }
 

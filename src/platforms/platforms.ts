@@ -111,10 +111,10 @@ export function whyUnstoppable(platform: PlatformName, started: Started): string
   return specs.some(({ name, signalsAll }) => name === platform && signalsAll) ? undefined : whyDeaf(started)
 }
 
-type LookedAt = Pick<NodeJS.Process, 'env' | 'pid'> & Readonly<Record<'stdin' | 'stdout', { readonly isTTY?: boolean }>>
+type ProcessRead = Pick<NodeJS.Process, 'env' | 'pid'> & Readonly<Record<'stdin' | 'stdout', { readonly isTTY?: boolean }>>
 
 /** Reads the facts; a test gives a process of its own. */
-export const processFacts = ({ env, pid, stdin, stdout }: LookedAt = process): PlatformFacts => ({
+export const processFacts = ({ env, pid, stdin, stdout }: ProcessRead = process): PlatformFacts => ({
   env,
   pid,
   terminal: Boolean(stdin.isTTY || stdout.isTTY),

@@ -42,10 +42,10 @@ const PATIENCE_MS = 10_000
 export const serversAttached = (source: EndSource, clock: Clock, servers: readonly Server[]): void => of(source).attached(clock, servers)
 
 /**
- * A life was looked at without being started, as a model checker does: such a life may be there for
+ * A life was checked without being started, as a model checker does: such a life may be there for
  * that.
  */
-export const lifeLookedAt = (source: EndSource): void => of(source).lookedAt()
+export const lifeOnlyChecked = (source: EndSource): void => of(source).onlyChecked()
 
 /**
  * A life of this process was made, which is to be started: {@link serversAttached} for one around
@@ -70,7 +70,7 @@ export function expectStart(
   let isExpected = true
   return {
     isForCheck: () => {
-      if (isExpected) lifeLookedAt(source)
+      if (isExpected) lifeOnlyChecked(source)
       isExpected = false
     },
   }
@@ -97,7 +97,7 @@ class Unstarted {
     this.#lives++
   }
 
-  lookedAt(): void {
+  onlyChecked(): void {
     if (this.#isOver) return
     this.#lives--
     if (this.#lives === 0) this.#source.off('beforeExit', this.#say)

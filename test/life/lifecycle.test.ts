@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { nodeServers } from '#src/actors/server-factories.ts'
 import { systemClock } from '#src/base/clock.ts'
-import { lookedAt } from '#src/base/looked-at.ts'
+import { importOnly } from '#src/base/import-only.ts'
 import { createServerOn } from '#src/create-server.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
 import { newAttachedLife, newLife } from '../support/life.ts'
@@ -22,10 +22,10 @@ test('a life that has not begun has nothing to complain of', () => {
   expect(life.status.report.exitCode).toBe(0)
 })
 
-test.each(['start', 'run'] as const)('whose module is only looked at does not %s', async (call) => {
+test.each(['start', 'run'] as const)('whose module is only imported does not %s', async (call) => {
   const { life } = newLife()
-  await expect(lookedAt(async () => life[call]())).rejects.toMatchObject({
-    code: 'ERR_LOOKED_AT',
+  await expect(importOnly(async () => life[call]())).rejects.toMatchObject({
+    code: 'ERR_IMPORT_ONLY',
     message: `${call}() is called while its module is imported: export the server instead of running it`,
   })
   expect(life.root.hasBegun).toBe(false)

@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { lifeBegun, lifeCreated, lifeLookedAt, serversAttached } from '#src/process/never-started.ts'
+import { lifeBegun, lifeCreated, lifeOnlyChecked, serversAttached } from '#src/process/never-started.ts'
 
 const ATTACHED = 10_000
 const LISTENS = 'quiesce: a server listens, but run() was not called on its life: SIGTERM will drop the requests in flight. Call run()'
@@ -58,16 +58,16 @@ describe('the end of a process', () => {
     const { said, source } = world()
     lifeCreated(source)
     lifeCreated(source)
-    lifeLookedAt(source)
+    lifeOnlyChecked(source)
     source.emit('beforeExit')
     expect(said).toEqual(['quiesce: a life was created and never started, so nothing was served: call run() on it, or start()'])
     const other = world()
     lifeCreated(other.source)
-    lifeLookedAt(other.source)
+    lifeOnlyChecked(other.source)
     expect(other.source.listenerCount('beforeExit')).toBe(0)
     lifeCreated(other.source)
     lifeBegun(other.source)
-    lifeLookedAt(other.source)
+    lifeOnlyChecked(other.source)
     other.source.emit('beforeExit')
     expect(other.said).toEqual([])
   })

@@ -23,7 +23,7 @@ import { ownPackage } from './own-package.ts'
  *
  * @param release lets go of the stop signals, once the life has them
  * @returns the exit code when there was no life; undefined when its end has set it
- * @throws QuiesceError ERR_OPTION_INVALID for what cannot be served; ERR_LOOKED_AT for a module
+ * @throws QuiesceError ERR_OPTION_INVALID for what cannot be served; ERR_IMPORT_ONLY for a module
  * that runs its server itself
  */
 export async function serveApi(settings: ApiServerSettings, host: CommandHost, release: () => void): Promise<ExitCode | undefined> {

@@ -1,11 +1,11 @@
 import { QuiesceError } from './errors.ts'
 
 /**
- * A module that the command line imports only to look at its server must not start it: a check in
- * CI would serve until something ended it. Kept under a registered symbol, because the module may
+ * A module that the command line imports to read its server must not start it: a check in CI would
+ * serve until something ended it. This is kept under a registered symbol, because the module may
  * have another copy of this package.
  */
-const KEY: unique symbol = Symbol.for('quiesce.lookedAt') as never
+const KEY: unique symbol = Symbol.for('quiesce.importOnly') as never
 
 interface Looking {
   /** The first call that was refused. */
@@ -16,9 +16,9 @@ const shared = globalThis as { [KEY]?: Looking | undefined }
 
 /**
  * Calls `look`, while which no life of this process can be run or started.
- * @throws QuiesceError ERR_LOOKED_AT when one was, also when the module has caught that itself
+ * @throws QuiesceError ERR_IMPORT_ONLY when one was, also when the module has caught that itself
  */
-export async function lookedAt<T>(look: () => Promise<T>): Promise<T> {
+export async function importOnly<T>(look: () => Promise<T>): Promise<T> {
   const looking: Looking = {}
   shared[KEY] = looking
   try {
@@ -32,12 +32,12 @@ export async function lookedAt<T>(look: () => Promise<T>): Promise<T> {
   }
 }
 
-/** @throws QuiesceError ERR_LOOKED_AT while a module is looked at */
-export function refuseWhileLookedAt(call: string): void {
+/** @throws QuiesceError ERR_IMPORT_ONLY while a module is only imported */
+export function refuseWhileImportOnly(call: string): void {
   const looking = shared[KEY]
   if (!looking) return
   looking.refused ??= new QuiesceError(
-    'ERR_LOOKED_AT',
+    'ERR_IMPORT_ONLY',
     `${call} is called while its module is imported: export the server instead of running it`,
   )
   throw looking.refused
