@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
+import { isOwnAbort } from '../base/abort-error.ts'
 import type { Clock } from '../base/clock.ts'
-import { isObedience } from '../base/obedience.ts'
 import type { HoldContext } from '../http/traffic/holds.ts'
 
 /** What recurring work needs of its life. */
@@ -48,7 +48,7 @@ export function recur(name: string, periodMs: number, work: (context: HoldContex
         return run(context)
       })
     } catch (thrown) {
-      if (!given || !isObedience(thrown, given)) world.failed(thrown)
+      if (!given || !isOwnAbort(thrown, given)) world.failed(thrown)
     }
     waitUntil(nextDue(due, periodMs, clock.now()))
   }

@@ -1,7 +1,7 @@
 import { type AnyActorRef, fromPromise, type NonReducibleUnknown } from 'xstate'
+import { isOwnAbort } from '../base/abort-error.ts'
 import type { Clock } from '../base/clock.ts'
 import { errorRecord, type LifecycleFact, type StopCause } from '../base/events.ts'
-import { isObedience } from '../base/obedience.ts'
 
 /** What user code is called with. */
 export interface UserCodeContext {
@@ -89,7 +89,7 @@ export function userCode<W extends UserCodeWorld, I extends NonReducibleUnknown>
       await world.inContext(() => run({ name, signal: controller.signal, reason: world.causes.cause }))
       late('resolved')
     } catch (thrown) {
-      if (isObedience(thrown, controller.signal)) return late('resolved')
+      if (isOwnAbort(thrown, controller.signal)) return late('resolved')
       world.causes.keep(what, thrown)
       late('rejected', thrown)
       throw thrown

@@ -4,8 +4,8 @@
 // refused, or ends a start.
 import { runInNewContext } from 'node:vm'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { isOwnAbort } from '#src/base/abort-error.ts'
 import { errorRecord } from '#src/base/events.ts'
-import { isObedience } from '#src/base/obedience.ts'
 import { createLife } from '#src/index.ts'
 import { SignalLatches } from '#src/lifecycle/signal-latches.ts'
 
@@ -32,9 +32,9 @@ test('an error of another realm keeps its name, message and code', () => {
   expect(errorRecord(thrown)).toMatchObject({ name: 'TypeError', message: 'no such file', code: 'ENOENT' })
 })
 
-test("node's AbortError of another realm is obedience", () => {
+test("node's AbortError of another realm is our own abort", () => {
   const thrown = thrownElsewhere("Object.assign(new Error('The operation was aborted'), { name: 'AbortError' })")
-  expect(isObedience(thrown, AbortSignal.abort())).toBe(true)
+  expect(isOwnAbort(thrown, AbortSignal.abort())).toBe(true)
 })
 
 test('lifecycle signals work where AbortController is not that of node', () => {

@@ -1,9 +1,9 @@
+import { isOwnAbort } from '../../base/abort-error.ts'
 import { checkFunction, checkName } from '../../base/checked.ts'
 import type { Clock } from '../../base/clock.ts'
 import { deferred } from '../../base/deferred.ts'
 import { QuiesceError, show } from '../../base/errors.ts'
 import type { LifecycleFact, Straggler } from '../../base/events.ts'
-import { isObedience } from '../../base/obedience.ts'
 import type { WaitGroup } from './wait-group.ts'
 
 /** What held work is given. */
@@ -58,7 +58,7 @@ export class Holds {
     const { promise, resolve, reject } = deferred<T>()
     const ending = new AbortController()
     this.#run(name, ending, work).then(resolve, (thrown: unknown) => {
-      if (isRefusal(thrown) || isObedience(thrown, ending.signal)) promise.catch(() => {})
+      if (isRefusal(thrown) || isOwnAbort(thrown, ending.signal)) promise.catch(() => {})
       reject(thrown)
     })
     return promise

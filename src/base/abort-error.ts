@@ -5,5 +5,5 @@ import { isErrorObject } from './errors.ts'
  * that, has not failed. Node's own functions reject with an AbortError that has the signal's reason
  * as its cause.
  */
-export const isObedience = (thrown: unknown, { aborted, reason }: AbortSignal): boolean =>
+export const isOwnAbort = (thrown: unknown, { aborted, reason }: AbortSignal): boolean =>
   aborted && (thrown === reason || (isErrorObject(thrown) && thrown.name === 'AbortError'))
