@@ -84,7 +84,7 @@ export class ApiExchange {
   /**
    * audit: records the end of it, for what answers in its handler's place; whether it is stored.
    */
-  beforeReplacement: (() => boolean | Promise<boolean>) | undefined = undefined
+  beforeReplacement: ((exchange: ApiExchange) => boolean | Promise<boolean>) | undefined = undefined
   /**
    * panic-recovery: what a handler, or a filter, has thrown; and what sends the answer in its place
    * while that waits for its event.

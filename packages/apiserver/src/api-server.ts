@@ -8,7 +8,7 @@ import { type ClientCas, clientCasFrom } from './authentication/client-cas.ts'
 import { authenticates, authenticatorFrom } from './authentication/from-options.ts'
 import type { Authorizer } from './authorization/authorizer.ts'
 import { authorizerFrom } from './authorization/from-options.ts'
-import { audit, recordCut } from './chain/audit.ts'
+import { audit, recordCut, recordTimedOut } from './chain/audit.ts'
 import { auditInit } from './chain/audit-init.ts'
 import { authentication } from './chain/authentication.ts'
 import { authorization } from './chain/authorization.ts'
@@ -478,7 +478,7 @@ export class ApiServer implements Delegate {
     for (const message of this.config.warnings) this.#say({ type: 'warning', message })
     if (auditing) auditing.beforeStop = () => recordCut(auditing, life.requestsUnderWay(), (error) => failedAt('filter audit', error))
     recovery = panicRecovery(this.#host.clock, life.log, this.#metrics)
-    const deadlines = new Deadlines(this.#host.clock, timeOut(life.log, this.#metrics))
+    const deadlines = new Deadlines(this.#host.clock, timeOut(life.log, this.#metrics, auditing && recordTimedOut(auditing)))
     void life.ended.then(() => {
       deadlines.close()
       clientCas.close()

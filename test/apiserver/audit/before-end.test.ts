@@ -112,6 +112,7 @@ describe.each([false, true])('with HTTP/2: %s', (http2) => {
     ['/text', '200 text', 'ResponseComplete 200'],
     ['/fails', /^500/, 'Panic 500'],
     ['/never?timeout=400ms', /^504/, 'ResponseComplete 504'],
+    ['/text?timeout=1ns', /^504/, 'ResponseComplete 504'],
     ['/no-such', /^404/, 'ResponseComplete 404'],
   ])('that of %s is stored in the very step in which it is sent', async (path, expected, recorded) => {
     const sink = new Sink()
@@ -132,6 +133,18 @@ describe.each([false, true])('with HTTP/2: %s', (http2) => {
     const { served } = await serve(new Slow(), { http2 })
     expect(await ask(served, `${path}?timeout=400ms`)).toBe(expected)
   })
+})
+
+test('a request whose time is over while its credentials are looked at is recorded once', async () => {
+  const sink = new Sink()
+  let passes: ((user: undefined) => void) | undefined
+  const authenticate = () => (passes ? undefined : new Promise<undefined>((resolve) => (passes = resolve)))
+  const { served } = await serve(sink, { authenticators: [{ authenticate }] })
+  expect((await served.ask('/text?timeout=100ms')).status).toBe(504)
+  expect(stages(sink)).toEqual(['ResponseComplete 504'])
+  passes?.(undefined)
+  await served.ask('/livez')
+  expect(stages(sink).filter((stage) => stage.endsWith('504'))).toHaveLength(1)
 })
 
 test('the refusal of credentials waits for its event, too', async () => {

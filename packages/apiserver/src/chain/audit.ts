@@ -17,7 +17,10 @@ export function audit(auditing: Auditing | undefined): PlacedFilter | undefined 
   return {
     name: 'audit',
     admit: (exchange) => {
-      if (auditing.begin(exchange) === undefined) return true
+      if (auditing.begin(exchange) === undefined) {
+        exchange.beforeReplacement = nothingToRecord
+        return true
+      }
       const ended = (): boolean | Promise<boolean> => end(auditing, exchange, true)
       recordBeforeEnd(exchange, ended)
       exchange.beforeReplacement = ended
@@ -29,6 +32,17 @@ export function audit(auditing: Auditing | undefined): PlacedFilter | undefined 
     over: (exchange) => forget(end(auditing, exchange, false)),
   }
 }
+
+const nothingToRecord = (): boolean => true
+
+/**
+ * Records a request whose time was over before it came to the filter above: while its credentials
+ * were looked at, or before anything was. Upstream's goes on inside its timeout and is recorded.
+ */
+export const recordTimedOut =
+  (auditing: Auditing) =>
+  (exchange: ApiExchange): boolean | Promise<boolean> =>
+    exchange.audit?.isDone === true || auditing.begin(exchange) === undefined || end(auditing, exchange, true)
 
 /**
  * Records the end of requests that are under way when the backend takes its last events: those that

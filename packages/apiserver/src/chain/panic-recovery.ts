@@ -41,7 +41,7 @@ export function panicRecovery(clock: Clock, log: Pick<EventLog, 'error'>, metric
     // A handler that passes on the reason of its signal has not failed.
     if (exchangeOf(view.request)?.wasAskedToEndWith(thrown)) return answer
     exchange.panic = { thrown }
-    const isStored = exchange.beforeReplacement?.() ?? true
+    const isStored = exchange.beforeReplacement?.(exchange) ?? true
     // What hears of it must not answer in its turn.
     queueMicrotask(() => abandon(exchange, 'its handler has failed'))
     if (thrown !== ABORT_HANDLER) {

@@ -48,10 +48,15 @@ const DELIVERY_MS = 1000
  * has left, and the handler runs until it has ended (V8). A handler that has answered has kept its
  * time; the client that does not take its answer soon has not. Upstream's handlers block in a write
  * to such a client, and are ended.
+ * @param recordTimedOut of one that has not come to the filter `audit`
  * @returns milliseconds after which it has to be called once more, to break off the delivery
  */
 export const timeOut =
-  (log: Pick<EventLog, 'error'>, metrics: RequestMetrics) =>
+  (
+    log: Pick<EventLog, 'error'>,
+    metrics: RequestMetrics,
+    recordTimedOut: (exchange: ApiExchange) => boolean | Promise<boolean> = () => true,
+  ) =>
   (exchange: ApiExchange): number | undefined => {
     const { view, response } = exchange
     const inBooks = exchangeOf(view.request)
@@ -70,7 +75,7 @@ export const timeOut =
         return DELIVERY_MS
       }
       exchange.isTimedOut = true
-      forget(exchange.beforeReplacement?.() ?? true)
+      forget((exchange.beforeReplacement ?? recordTimedOut)(exchange))
       inBooks.connection.wire.fail(inBooks, replacement(exchange, TIMEOUT, HEADERS))
       metrics.terminated(exchange, TIMEOUT.status)
       hearOfEnd(exchange, error, (status) => {
