@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { apiGroup, completeConfig, createApiServer, defineResource, memoryStorage } from '../../dist/apiserver.js'
+import { apiGroup, completeConfig, createApiServer, defineResource, memoryStorage } from '../../packages/apiserver/dist/index.js'
 
 const NAMES = 20
 const WRITES_PER_LIFE = 150
@@ -24,7 +24,7 @@ const notes = defineResource({
   versions: { v1: { schema: { type: 'object', properties: { number: { type: 'integer' } } } } },
 })
 
-/** @param {import('../../dist/apiserver.js').MemoryResource} memory @param {string} type @param {string} name @param {number} number */
+/** @param {import('../../packages/apiserver/dist/index.js').MemoryResource} memory @param {string} type @param {string} name @param {number} number */
 function write(memory, type, name, number) {
   const key = { namespace: 'default', name }
   const metadata = { name, namespace: 'default', uid: `uid-${name}-${number}`, creationTimestamp: '2026-11-26T00:00:00Z' }
@@ -37,10 +37,10 @@ function write(memory, type, name, number) {
     : memory.update({ ...object, metadata: { ...metadata, uid } }, resourceVersion)
 }
 
-/** @param {import('../../dist/apiserver.js').MemoryResource} memory @param {number} port */
+/** @param {import('../../packages/apiserver/dist/index.js').MemoryResource} memory @param {number} port */
 async function serve(memory, port) {
   // Not destroyed with a server: the next one has the same.
-  /** @type {import('../../dist/apiserver.js').Storage} */
+  /** @type {import('../../packages/apiserver/dist/index.js').Storage} */
   const storage = {
     get: (key) => memory.get(key),
     list: (query) => memory.list(query),
