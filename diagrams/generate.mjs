@@ -12,6 +12,7 @@ import { CHAIN_ORDER } from '../build/packages/apiserver/src/chain/order.js'
 import { API_SERVER_OPTIONS, completeConfig, OF_THE_CHAIN } from '../build/packages/apiserver/src/config.js'
 import { createApiServer, notFoundDelegate } from '../build/packages/apiserver/src/index.js'
 import { ERROR_CODES } from '../build/src/base/errors.js'
+import { WARNING_CODES } from '../build/src/base/warnings.js'
 import { diagramsOf, elkLayout, machineSvg } from '../build/src/diagram/index.js'
 import { PLACES } from '../build/src/http/chain.js'
 import { createServer } from '../build/src/index.js'
@@ -271,7 +272,7 @@ const tableOf = (codes) =>
     .join('\n')}`
 const errors = `# Errors
 
-<!-- Generated from src/base/errors.ts by npm run generate; do not edit. -->
+<!-- Generated from src/base/errors.ts and src/base/warnings.ts by npm run generate; do not edit. -->
 
 Every error of quiesce is a QuiesceError: \`code\` is stable and what programs decide on,
 \`message\` is for people and may change, \`details\` has the data behind it, \`cause\` what led to it.
@@ -288,6 +289,13 @@ ${Object.entries(faults)
 These are a ModelError of \`@quiesce/model\`, which \`quiesce/testing\` exports as well: \`code\`, \`message\` and \`details\` mean the same.
 
 ${tableOf(MODEL_ERROR_CODES)}
+
+## Warnings
+
+A life goes on with what it warns of. \`run()\` says these on standard error; they are in the log, in the journal and in \`report.warnings\` too, where \`details.code\` is what programs
+decide on. Everything else that is warned of, while the life runs, is in the log and the report alone.
+
+${tableOf(Object.fromEntries(Object.entries(WARNING_CODES).map(([code, meaning]) => [code, { meaning }])))}
 `
 
 const drain = drainSvg(await recordDrain())

@@ -1,6 +1,7 @@
 import { oneLine } from '../base/cells.ts'
 import { formatDuration } from '../base/duration.ts'
 import { instantMs, type StopProfile, type StopProfiles } from '../base/stop-profile.ts'
+import type { Warning } from '../base/warnings.ts'
 import type { LifePlan } from '../machines/lifecycle.ts'
 import { BUDGET_INSTANTS, CUT_SIGNALS, type CutSignal, cutSignal } from '../machines/signals.ts'
 import type { ResolvedOptions } from '../options/options.ts'
@@ -28,7 +29,7 @@ export interface PrintedPlan {
   /** Every duration among the options with where it came from. */
   readonly chosen: Readonly<Record<string, DefaultDuration>>
   /** What does not fit what surrounds the process. */
-  readonly warnings: readonly string[]
+  readonly warnings: readonly Warning[]
 }
 
 /** In milliseconds; instants since StopRequested. */
@@ -99,7 +100,7 @@ export function planText({ of, platform, whileDraining, tell, stops, limits, cho
   return [
     `plan of ${oneLine(of)}`,
     `platform ${platform.name} (${platform.reason}), while draining: ${whileDraining}, tell: ${tell}`,
-    ...warnings.map((warning) => `warning: ${warning}`),
+    ...warnings.map(({ message }) => `warning: ${message}`),
     '',
     ...table([
       ['', ...Object.values(KINDS), ''],

@@ -52,6 +52,7 @@ export { look, variable } from '../base/look.ts'
 // The kit of option tables, and the rows of a server.
 export { ownFields } from '../base/own-fields.ts'
 export { Registry } from '../base/registry.ts'
+export { type Warning, warningsOf } from '../base/warnings.ts'
 export type { RefusalWords, Wording } from '../base/wording.ts'
 export type { EventLog } from '../log/event-log.ts'
 export { stdoutDestination } from '../log/log-destination.ts'

@@ -2,6 +2,7 @@ import { type InspectedRoot, inspectAll } from '../actors/inspection.ts'
 import type { Deferred } from '../base/deferred.ts'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { errorRecord } from '../base/events.ts'
+import { type Warning, warningsOf } from '../base/warnings.ts'
 import { hurried, stopProfile } from '../options/budget.ts'
 import { readStopOptions, type StopOptions } from '../options/stop-options.ts'
 import { followLife } from '../platforms/platforms.ts'
@@ -29,16 +30,13 @@ export interface CourseContext extends EffectSources {
   readonly applications: readonly unknown[]
 }
 
-/** For programs, of a warning that something registered has no effect. */
-const WITHOUT_EFFECT = { code: 'WARN_WITHOUT_EFFECT' } as const
-
 const UNSTARTED =
   'stop() of a life that was never started, whose server listens: pre-shutdown hooks were not run, clients were not told: call start() first'
 
 /** The course of a life: it begins, it is started, and it is stopped. */
 export class Course {
   readonly #context: CourseContext
-  #startWarnings: readonly string[] = []
+  #startWarnings: readonly Warning[] = []
   #logOpened: Promise<void> = Promise.resolve()
   #isStarted = false
 
@@ -47,7 +45,7 @@ export class Course {
   }
 
   /** What was registered and has no effect; known once the life has begun. */
-  get startWarnings(): readonly string[] {
+  get startWarnings(): readonly Warning[] {
     return this.#startWarnings
   }
 
@@ -136,9 +134,8 @@ export class Course {
   #warn(): void {
     const { parts, registrations, health, applications, record } = this.#context
     const { options } = parts
-    for (const message of options.warnings) record({ type: 'warning', message })
-    this.#startWarnings = withoutEffect(options, registrations, health)
-    for (const message of this.#startWarnings) record({ type: 'warning', message, details: WITHOUT_EFFECT })
+    this.#startWarnings = warningsOf('WARN_WITHOUT_EFFECT', withoutEffect(options, registrations, health))
+    for (const { code, message } of [...options.warnings, ...this.#startWarnings]) record({ type: 'warning', message, details: { code } })
     // Health is answered before the application, which may have had answers of its own.
     if (options.health === false || parts.healthIsHandlers) return
     const hidden = hiddenRoutes(health.endpoints.paths, [...(parts.applications?.() ?? []), ...applications])

@@ -1,6 +1,7 @@
 import type { StopCauses } from '../actors/stop-causes.ts'
 import type { Deferred } from '../base/deferred.ts'
 import { errorRecord, type StopReason } from '../base/events.ts'
+import type { Warning } from '../base/warnings.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { exitGraceMs } from '../options/budget.ts'
 import type { StopSignal } from '../options/rows/stop-signals.ts'
@@ -71,7 +72,7 @@ export class RunOfLife implements RunnableLife {
   }
 
   /** What was registered and has no effect; `run()` says it on standard error, too. */
-  get startWarnings(): readonly string[] {
+  get startWarnings(): readonly Warning[] {
     return this.#context.course.startWarnings
   }
 

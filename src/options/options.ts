@@ -1,4 +1,5 @@
 import { ownFields } from '../base/own-fields.ts'
+import { type Warning, warningsOf } from '../base/warnings.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
 import { detectPlatform, type Platform, sendsOn } from '../platforms/platforms.ts'
 import type { StopPlans } from './budget.ts'
@@ -47,7 +48,7 @@ export interface ResolvedOptions extends Omit<Rows, 'platform' | 'health'> {
    * What was given and has no effect, or does not fit what surrounds the process: a sentence each,
    * said when the life begins.
    */
-  readonly warnings: readonly string[]
+  readonly warnings: readonly Warning[]
   /** Every duration with where it came from; logged and reported. */
   readonly chosen: Readonly<Record<string, DefaultDuration>>
 }
@@ -91,7 +92,7 @@ export function resolveServerOptions(given: ServerOptions, context: ResolveConte
   const resolved = resolve(SERVER_OPTIONS, options, undefined, context)
   const { port, host, tls: _, http2: __, ...listening } = resolveOptions(LISTEN_OPTIONS, options, resolved.behind ? [resolved.behind] : [])
   const addresses = options.listeners ?? [{ port, host, tls: options.tls, http2: options.http2 }]
-  const warnings = [...resolved.warnings, ...idleWarnings(listening.keepAliveTimeoutMs, resolved.behind)]
+  const warnings = [...resolved.warnings, ...warningsOf('WARN_OUTSIDE_LIMITS', idleWarnings(listening.keepAliveTimeoutMs, resolved.behind))]
   return { ...resolved, ...listening, warnings, listeners: addresses.map(resolveListener) }
 }
 
@@ -127,7 +128,10 @@ function resolve(
     plans: plansOf(given, plan, (chosen['crashDeadline'] as DefaultDuration).ms),
     health: paths ?? false,
     healthOptions,
-    warnings: [...useless, ...tooLong(given, chosen, problems), ...outsideWarnings(chosen, platform, context.facts)],
+    warnings: [
+      ...warningsOf('WARN_WITHOUT_EFFECT', [...useless, ...tooLong(given, chosen, problems)]),
+      ...warningsOf('WARN_OUTSIDE_LIMITS', outsideWarnings(chosen, platform, context.facts)),
+    ],
     chosen,
   }
 }

@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs/internal/Observable'
 import type { Host, HostProcess } from '../actors/host.ts'
 import { QuiesceError } from '../base/errors.ts'
 import { CRASH_EVENTS, type CrashEvent, errorRecord, type LifecycleEvent, type LifecycleFact, type StopReason } from '../base/events.ts'
+import type { Warning, WarningCode } from '../base/warnings.ts'
 import { sayOnStandardError } from '../log/terminal.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { ResolvedOptions } from '../options/options.ts'
@@ -34,8 +35,8 @@ export interface RunnableLife {
   readonly exitGraceMs: number
   /** Whether nothing is logged, so that a crash has to be said on standard error. */
   readonly isSilent: boolean
-  /** What was registered and has no effect, in sentences; known once it has begun. */
-  readonly startWarnings?: readonly string[]
+  /** What was registered and has no effect; known once it has begun. */
+  readonly startWarnings?: readonly Warning[]
   /** What to do when it could not start, if that is known. */
   readonly startAdvice?: string | undefined
   begin(): void
@@ -88,7 +89,7 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
   ]
   warnIfDeaf(life)
   // The log has them from the beginning of the life.
-  for (const message of [...life.options.warnings, ...(life.startWarnings ?? [])]) say(life, message)
+  for (const { message } of [...life.options.warnings, ...(life.startWarnings ?? [])]) say(life, message)
   const abortSignal = ownAbortSignal(life)
   // What cannot be shown is no reason to end differently.
   const presented = life.present((signal) => !released.aborted && signals.has(signal))?.catch(() => undefined)
@@ -148,12 +149,12 @@ function warnIfDeaf(life: RunnableLife): void {
   const why = whyUnstoppable(platform.name, { ...facts, ppid, parent: commandLineOf(ppid) })
   if (why === undefined) return
   isDeafnessSaid = true
-  warn(life, why)
+  warn(life, { code: 'WARN_SIGNAL_LOST', message: why })
 }
 
 /** In the log, and on standard error too: there may be no log, or one that is read elsewhere. */
-function warn(life: RunnableLife, message: string): void {
-  life.record({ type: 'warning', message })
+function warn(life: RunnableLife, { code, message }: Warning): void {
+  life.record({ type: 'warning', message, details: { code } })
   say(life, message)
 }
 
@@ -179,7 +180,7 @@ function warnOfOthers<Event extends string>(
     const others = look(unnamed)
     if (others.length === 0) return
     for (const event of others) unnamed.delete(event)
-    life.record({ type: 'warning', message: othersWarning(others), details: { [what]: others } })
+    life.record({ type: 'warning', message: othersWarning(others), details: { code: OTHERS, [what]: others } })
   }
   warnOf()
   const stopping = life.events$.subscribe((event) => {
@@ -187,6 +188,8 @@ function warnOfOthers<Event extends string>(
   })
   return { [Symbol.dispose]: () => stopping.unsubscribe() }
 }
+
+const OTHERS: WarningCode = 'WARN_OTHER_LISTENERS'
 
 const othersWarning = (events: readonly string[]): string =>
   `${events.join(', ')}: the program has a listener of its own, which runs too; if it ends the process, requests are cut and the end is not run`
@@ -212,7 +215,7 @@ function ownCrashes(life: RunnableLife): Disposable {
   const captured = (): void => {
     if (isCaptureSaid) return
     isCaptureSaid = true
-    warn(life, CAPTURED)
+    warn(life, { code: 'WARN_CRASHES_TAKEN', message: CAPTURED })
   }
   const crashes = onCrash(process, {
     crashed: (origin, thrown) => {

@@ -34,7 +34,7 @@ test('a crash ends the life beside other listeners, which are named', async () =
   expect(t.life.status.report.warnings).toMatchObject([
     {
       message: expect.stringMatching(/^uncaughtException: the program has a listener of its own, which runs too/) as string,
-      details: { crashes: ['uncaughtException'] },
+      details: { code: 'WARN_OTHER_LISTENERS', crashes: ['uncaughtException'] },
     },
   ])
   t.process.on('unhandledRejection', () => {})
@@ -43,7 +43,10 @@ test('a crash ends the life beside other listeners, which are named', async () =
   expect(await t.end(ended)).toMatchObject({ exitCode: 1, reason: { kind: 'crash' }, errors: [{ error: { message: 'boom' } }] })
   expect(heard).toEqual([boom])
   // The one that came later is looked for at the stop.
-  expect(t.life.status.report.warnings.map(({ details }) => details)).toContainEqual({ crashes: ['unhandledRejection'] })
+  expect(t.life.status.report.warnings.map(({ details }) => details)).toContainEqual({
+    code: 'WARN_OTHER_LISTENERS',
+    crashes: ['unhandledRejection'],
+  })
 })
 
 test('a capture callback, which takes exceptions from every listener, is said once', async () => {

@@ -191,12 +191,15 @@ describe('another listener of a signal that stops', () => {
     t.process.on('SIGTERM', () => {})
     const ended = t.life.run()
     await t.fired('PostStartHooksLaunched')
-    expect(warned(t)).toEqual([{ signals: ['SIGTERM'] }])
+    expect(warned(t)).toEqual([{ code: 'WARN_OTHER_LISTENERS', signals: ['SIGTERM'] }])
     t.process.on('SIGINT', () => {})
     t.process.on('SIGUSR2', () => {})
     t.process.signal('SIGINT')
     await t.end(ended)
-    expect(warned(t)).toEqual([{ signals: ['SIGTERM'] }, { signals: ['SIGINT'] }])
+    expect(warned(t)).toEqual([
+      { code: 'WARN_OTHER_LISTENERS', signals: ['SIGTERM'] },
+      { code: 'WARN_OTHER_LISTENERS', signals: ['SIGINT'] },
+    ])
     const lines = t.log.filter(({ level, message }) => level === 'warn' && message.includes('has a listener of its own'))
     expect(lines.map(({ message }) => message.slice(0, 8))).toEqual(['SIGTERM:', 'SIGINT: '])
   })

@@ -32,7 +32,7 @@ test('times of hooks that never come are warned of, and no others', async () => 
   t.life.addDestroy('queue', () => {})
   await t.life.start()
   const words = 'the timeout of "leave" has no effect: the whole stop has a deadline of 2s, which comes before'
-  expect(t.life.running.startWarnings).toEqual([words])
+  expect(t.life.running.startWarnings).toEqual([{ code: 'WARN_WITHOUT_EFFECT', message: words }])
   expect((await t.end()).warnings).toEqual([{ message: words, details: { code: 'WARN_WITHOUT_EFFECT' } }])
 })
 

@@ -19,10 +19,12 @@ import type { PlatformFacts } from '#src/platforms/platform.ts'
 
 const systemFacts: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerFile: false }
 
-const warningsOf = (config: ApiServerConfig): readonly string[] => completeConfig(config).warnings
-const created = (options: ServerOptions): readonly string[] => resolveServerOptions(options, { facts: systemFacts }).warnings
-const attached = (options: LifecycleOptions): readonly string[] => resolveLifecycleOptions(options, { facts: systemFacts }).warnings
-const alone = (options: LifecycleOptions): readonly string[] => resolveLifeOptions(options, { facts: systemFacts }).warnings
+const messagesOf = (warnings: readonly { readonly message: string }[]): readonly string[] => warnings.map(({ message }) => message)
+const warningsOf = (config: ApiServerConfig): readonly string[] => messagesOf(completeConfig(config).warnings)
+const created = (options: ServerOptions): readonly string[] => messagesOf(resolveServerOptions(options, { facts: systemFacts }).warnings)
+const attached = (options: LifecycleOptions): readonly string[] =>
+  messagesOf(resolveLifecycleOptions(options, { facts: systemFacts }).warnings)
+const alone = (options: LifecycleOptions): readonly string[] => messagesOf(resolveLifeOptions(options, { facts: systemFacts }).warnings)
 
 const PROFILING =
   /^enableProfiling: got true, allowed: only with authorizer, authorizationMode, authorizationRbacFile or authorizationWebhook: a heap/

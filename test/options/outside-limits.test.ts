@@ -14,7 +14,7 @@ import { newLife } from '../support/life.ts'
 
 const facts: PlatformFacts = { env: {}, pid: 12, terminal: false, containerFile: false }
 const warnings = (options: ServerOptions, env: PlatformFacts['env'] = {}) =>
-  resolveServerOptions(options, { facts: { ...facts, env } }).warnings
+  resolveServerOptions(options, { facts: { ...facts, env } }).warnings.map(({ message }) => message)
 
 const shown = (duration: Duration): string => formatDuration(parseDuration('', duration))
 
@@ -42,7 +42,8 @@ describe.each(killing)('on $platform, which kills after $after', ({ platform, af
     const { deadlineMs, warnings: found } = resolveServerOptions({ platform, ...options }, { facts })
     // What takes the traffic away first has no longer delay.
     if (options.behind && deadlineMs < 100_000) return
-    expect(found).toEqual([expect.stringContaining(`is not below the ${shown(after)} after which platform ${platform} kills`)])
+    const message = `is not below the ${shown(after)} after which platform ${platform} kills`
+    expect(found).toEqual([{ code: 'WARN_OUTSIDE_LIMITS', message: expect.stringContaining(message) as string }])
   })
 
   test('is killed later where that was said', () => {

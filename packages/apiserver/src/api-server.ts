@@ -475,7 +475,7 @@ export class ApiServer implements Delegate {
         await authorizer?.open?.({ ...this.#host, failed: (error) => failedAt('authorization', error), warn })
       },
     })
-    for (const message of this.config.warnings) this.#say({ type: 'warning', message })
+    for (const { code, message } of this.config.warnings) this.#say({ type: 'warning', message, details: { code } })
     if (auditing) auditing.beforeStop = () => recordCut(auditing, life.requestsUnderWay(), (error) => failedAt('filter audit', error))
     recovery = panicRecovery(this.#host.clock, life.log, this.#metrics)
     const deadlines = new Deadlines(this.#host.clock, timeOut(life.log, this.#metrics, auditing && recordTimedOut(auditing)))

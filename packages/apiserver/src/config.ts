@@ -30,6 +30,8 @@ import {
   type TlsOptions,
   type UserOptions,
   value,
+  type Warning,
+  warningsOf,
   withCommas,
   writtenNumber,
 } from './engine.ts'
@@ -292,7 +294,7 @@ export interface CompletedConfig extends ResolvedOf<typeof API_SERVER_OPTIONS> {
   readonly log?: DefaultLog | undefined
   readonly isLongRunning: ReturnType<typeof longRunningRule>
   /** What was given and has no effect, a sentence each; said when the server is prepared. */
-  readonly warnings: readonly string[]
+  readonly warnings: readonly Warning[]
   /** Whether a listener asks its clients for certificates. */
   readonly hasClientCa: boolean
   readonly hasTls: boolean
@@ -322,7 +324,7 @@ export function completeConfigFor({ wording, log }: CompletedFor, config: ApiSer
   const given = problems.checkEach(config)
   checkAudit(given, problems)
   checkAuthorization(given, problems)
-  const warnings = problems.checkNeeds(given)
+  const warnings = warningsOf('WARN_WITHOUT_EFFECT', problems.checkNeeds(given))
   problems.throwIfAny()
   const own = resolveOptions(API_SERVER_OPTIONS, given as UserOptions<typeof API_SERVER_OPTIONS>)
   const isLongRunning = longRunningRule({ verbs: own.longRunningVerbs, subresources: own.longRunningSubresources })

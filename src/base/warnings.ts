@@ -1,0 +1,19 @@
+/** Every code of a warning that is said on standard error as well as in the log. */
+export const WARNING_CODES = {
+  WARN_WITHOUT_EFFECT: 'An option, a time or a check was given and has no effect; the message says what it would need',
+  WARN_OUTSIDE_LIMITS: 'A time does not fit what surrounds the process, such as when its platform kills it or its proxy closes connections',
+  WARN_OTHER_LISTENERS: 'The program has listeners of its own for signals or crashes; `details` has their names',
+  WARN_CRASHES_TAKEN: 'Something takes uncaught exceptions before any listener, so that they do not end the server',
+  WARN_SIGNAL_LOST: 'A signal that is sent to the process does not reach it, because of how the process was started',
+} as const satisfies Record<`WARN_${string}`, string>
+
+export type WarningCode = keyof typeof WARNING_CODES
+
+/** A warning: its code is stable, its message is for people. */
+export interface Warning {
+  readonly code: WarningCode
+  readonly message: string
+}
+
+export const warningsOf = (code: WarningCode, messages: readonly string[]): readonly Warning[] =>
+  messages.map((message) => ({ code, message }))
