@@ -48,7 +48,7 @@ const alone = ['test/loss/**/*.test.ts']
 
 /** Short files that take long. Where no run before is known, the longest text comes first. */
 const LONG =
-  /many-lives|accessible|pictures|slow-readers|differential\/(late|lives)|model\/(broken|check|conseq|edited|life|timed)|machines\/lifecycle/
+  /many-lives|accessible|pictures|slow-readers|random\/(late|lives)|model\/(broken|check|conseq|edited|invar|timed)|machines\/lifecycle/
 
 /**
  * A worker is used again when the next file is of the same project, and imports everything anew when it is not: so files of one stay together.

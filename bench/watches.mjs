@@ -6,8 +6,8 @@
 // writes its own frames: how many end in each 100 ms, beside what the limiter gives, as a list
 // and as docs/images/watches.svg; exit code 1 when they differ by more than a tenth. `-- 800 10000` for other crowds, `-- mixed` for the latter alone.
 import { writeFileSync } from 'node:fs'
-import { peakPer100Ms, runCrowd } from '../test/watches/crowd.mjs'
 import { endsPer, KINDS, runMixed } from '../test/watches/mixed.mjs'
+import { peakPer100Ms, runCrowd } from '../test/watches/watch-crowd.mjs'
 import { plotOf } from './watches-plot.mjs'
 
 /** The default where nothing says otherwise (a third of 8 s), and that on Kubernetes. */

@@ -1,10 +1,10 @@
 // @ts-check
-// `npm run coverage:rows`: for each acceptance row of test/rows/rows.json, is it covered by a
+// `npm run coverage:rows`: for each acceptance row of test/upstream/rows.json, is it covered by a
 // passing `row()` test of the last `npm test`, different on purpose (a `### V3 ...` entry of
 // docs/divergences.md with a line `Rows: GT-21, ER-07`), or missing? A row that is both prints as
 // different: its test asserts our behaviour, not upstream's.
 //
-// test/rows/covered.json remembers which rows have had a passing test. Losing one is a failure, so
+// test/upstream/covered.json remembers which rows have had a passing test. Losing one is a failure, so
 // coverage only grows; `-- --update` writes it anew, and its diff is reviewed like any other.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { join } from 'node:path'
 /** @typedef {{ id: string, group: string, scope: 'engine' | 'later' }} AcceptanceRow */
 
 const results = process.env['RESULTS_DIR'] ?? '.results'
-const coveredFile = 'test/rows/covered.json'
+const coveredFile = 'test/upstream/covered.json'
 const divergencesFile = 'docs/divergences.md'
 /** @type {string[]} */
 const problems = []
@@ -21,7 +21,7 @@ const problems = []
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'))
 
 /** @type {AcceptanceRow[]} */
-const table = readJson('test/rows/rows.json')
+const table = readJson('test/upstream/rows.json')
 const known = new Set(table.map(({ id }) => id))
 const passing = passingRows()
 const different = divergences()

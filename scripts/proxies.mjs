@@ -16,8 +16,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { Load } from '../test/proxies/load.mjs'
-import { haproxy, nginx, nginxReloaded, nginxReloadedOnly } from '../test/proxies/proxies.mjs'
+import { Load } from '../test/loss/load.mjs'
+import { haproxy, nginx, nginxReloaded, nginxReloadedOnly } from '../test/loss/proxies.mjs'
 
 const REPLICAS = 3
 /** It finds out by itself, and needs the time for that: HAProxy looks each 100 ms. */
@@ -32,7 +32,7 @@ const PROXIES = {
   'nginx-reload': { open: nginxReloaded, isJudged: false, isRolled: true },
   'nginx-reload-only': { open: nginxReloadedOnly, isJudged: false, isRolled: false },
 }
-const PROGRAM = fileURLToPath(new URL('../test/proxies/replica.mjs', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../test/loss/proxied-replica.mjs', import.meta.url))
 
 const { values } = parseArgs({
   options: {

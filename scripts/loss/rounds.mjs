@@ -23,7 +23,7 @@ import { CLIENTS } from '../../test/loss/round.mjs'
  * @property {number} [processors]
  */
 
-const WORKER = fileURLToPath(new URL('../../test/loss/worker.mjs', import.meta.url))
+const WORKER = fileURLToPath(new URL('../../test/loss/client-worker.mjs', import.meta.url))
 const WORKERS_MAX = 8
 /** A round that is spoiled so often counts as it is. */
 const TRIES_MAX = 4

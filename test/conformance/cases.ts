@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
-import type { Client } from '../conformance/transports.ts'
 import { POLL } from '../support/upstream-client.ts'
 import type { WebSocketClient } from '../support/web-socket-client.ts'
-import { ofAnswers, ofTunnel, ofWebSocket, tunnelTo, type Witness, webSocketTo } from './clients.ts'
 import { SECURE, type Served } from './places.ts'
+import { ofAnswers, ofTunnel, ofWebSocket, tunnelTo, type Witness, webSocketTo } from './row-clients.ts'
+import type { Client } from './transports.ts'
 
 /** How the rows of docs/connections.md are acted out: what brings a connection into that state. */
 

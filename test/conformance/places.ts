@@ -8,12 +8,12 @@ import type { AttachableServer } from '#src/attach.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { type LifecycleOptions, shutdownSignalOf } from '#src/index.ts'
 import type { Life } from '#src/lifecycle/life.ts'
-import { h2, h2c } from '../conformance/http2-transports.ts'
-import { Stage } from '../conformance/stage.ts'
-import { keepWriting, misbehaving, upgrade } from '../conformance/transport-suite.ts'
-import { file, http1, https, type TransportAdapter } from '../conformance/transports.ts'
 import { type LifeRig, newAttachedLife, newLife } from '../support/life.ts'
+import { h2, h2c } from './http2-transports.ts'
+import { Stage } from './stage.ts'
 import type { Place, Transport } from './table.ts'
+import { keepWriting, misbehaving, upgrade } from './transport-suite.ts'
+import { file, http1, https, type TransportAdapter } from './transports.ts'
 
 /** The limits of every life here, in virtual time, far enough apart to be told from each other. */
 export const LIMITS = { lastCall: 300, firstHead: 1_000, watchGrace: 3_000, deadline: 8_000 } as const

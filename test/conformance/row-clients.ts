@@ -2,9 +2,9 @@ import { connect as connectHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
 import { onTestFinished } from 'vitest'
-import { type Client, established, ofOurs, RETRYABLE } from '../conformance/transports.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { WebSocketClient } from '../support/web-socket-client.ts'
+import { type Client, established, ofOurs, RETRYABLE } from './transports.ts'
 
 /** What a client has seen of its connection, when that is over. */
 export interface Witness {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 /** @typedef {import('../../packages/apiserver/src/index.ts').AuditEvent} AuditEvent */
 
-const PROGRAM = fileURLToPath(new URL('server.mjs', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('fuzzed-server.mjs', import.meta.url))
 /** Longer than the deadline of its end, on a machine that is busy. */
 const END_MS = 30_000
 

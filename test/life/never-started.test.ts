@@ -1,5 +1,5 @@
 // Fails when: a process does not say that its lives were never begun, says it of others or twice,
-// or is kept alive by looking. Whole programs: test/processes/never-started.test.ts.
+// or is kept alive by looking. Whole programs: test/processes/warned-process.test.ts.
 import { EventEmitter, once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'

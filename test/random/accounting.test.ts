@@ -21,7 +21,7 @@ const actionsOf = (kind: Kind): fc.Arbitrary<Action[]> =>
       of(3, fc.constant({ do: 'open' })),
       of(6, fc.record({ do: fc.constant('arrive'), on, as: fc.constantFrom('request', 'watch') })),
       of(6, fc.record({ do: fc.constant('answer'), on, which: on })),
-      // What half of a frame is, is node's own business; test/matrix has it.
+      // What half of a frame is, is node's own business; test/conformance has it.
       ...(kind === 'HTTP/2' ? [] : [of(2, fc.record({ do: fc.constantFrom('half', 'rest'), on }))]),
       of(2, fc.record({ do: fc.constant('leave'), on, how: fc.constantFrom('end', 'reset') })),
       of(3, fc.constant({ do: 'next' })),

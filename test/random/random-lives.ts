@@ -41,7 +41,7 @@ export function randomLives(part: 1 | 2): void {
       ...(path !== undefined && { path, endOnFailure: true }),
     })
     if (!result.failed) return
-    const again = `SEED=${seed} LIFE_PATH=${result.counterexamplePath} npx vitest run test/differential/lives-${part}`
+    const again = `SEED=${seed} LIFE_PATH=${result.counterexamplePath} npx vitest run test/random/lives-${part}`
     expect.fail(`${String(result.errorInstance)}\n\n${await fc.asyncDefaultReportMessage(result)}\n\nThe same life again: ${again}`)
   })
 }

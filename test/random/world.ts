@@ -9,7 +9,7 @@ import { readingOf } from '#src/http/reading.ts'
 import { lookAtSendQueuesNow } from '#src/http/traffic/send-queue.ts'
 import { Traffic } from '#src/http/traffic/traffic.ts'
 import { transportOf } from '#src/http/transports.ts'
-import { Client, Http1Client, Http2Client } from './clients.ts'
+import { Client, Http1Client, Http2Client } from './byte-clients.ts'
 import { type Action, Model, type OnPeer, type Peer, STEPS, type Step } from './model.ts'
 
 export const KINDS = ['HTTP/1.1', 'HTTP/2', 'upgraded'] as const

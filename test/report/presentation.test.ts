@@ -9,7 +9,7 @@ import type { Progress } from '#src/report/progress.ts'
 import type { Report } from '#src/report/report.ts'
 import { Presentation } from '#src/terminal/presentation.ts'
 import type { Terminal } from '#src/terminal/terminal.ts'
-import { quietLife, reportOf } from '../report/lives.ts'
+import { quietLife, reportOf } from './lives.ts'
 
 const SIGINT: StopReason = { kind: 'os-signal', signal: 'SIGINT' }
 const STOP: LifecycleEvent = { at: 0, type: 'signal', name: 'StopRequested', outcome: 'ok' }

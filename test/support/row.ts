@@ -14,11 +14,11 @@ interface AcceptanceRow {
   readonly scope: 'engine' | 'later'
 }
 
-const table = JSON.parse(readFileSync(new URL('../rows/rows.json', import.meta.url), 'utf8')) as readonly AcceptanceRow[]
+const table = JSON.parse(readFileSync(new URL('../upstream/rows.json', import.meta.url), 'utf8')) as readonly AcceptanceRow[]
 const known = new Set(table.map(({ id }) => id))
 
 /**
- * A test that covers acceptance rows. An id that is not in test/rows/rows.json fails the whole file
+ * A test that covers acceptance rows. An id that is not in test/upstream/rows.json fails the whole file
  * at load, so that a misspelt row is never silently uncovered. `npm run coverage:rows` prints what
  * is covered.
  *

@@ -158,7 +158,7 @@ export class UpstreamServer<C extends Clock = VirtualClock> extends LifeRig<C> {
       const defaults = {
         platform: 'unknown',
         shutdownDelay: DELAY_MS,
-        // As upstream, which has none (V22); test/life/last-call.test.ts is about ours.
+        // As upstream, which has none (V22); test/life/last-call-clients.test.ts is about ours.
         lastCall: 0,
         watchGrace: GRACE_MS,
         requestTimeout: '60s',

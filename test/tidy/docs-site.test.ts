@@ -20,7 +20,7 @@ describe('a link of a document', () => {
     ['../diagrams/wiring-refuse.svg', '../diagrams/wiring-refuse.svg'],
     ['../src/machines/wiring.ts', 'https://example.com/quiesce/blob/main/src/machines/wiring.ts'],
     ['https://example.com/quiesce/blob/main/docs/errors.md#of-the-caller', 'errors.html#of-the-caller'],
-    ['https://example.com/quiesce/blob/main/test/rows', 'https://example.com/quiesce/blob/main/test/rows'],
+    ['https://example.com/quiesce/blob/main/test/upstream', 'https://example.com/quiesce/blob/main/test/upstream'],
     ['#stop', '#stop'],
     ['https://stately.ai/docs', 'https://stately.ai/docs'],
   ])('%s leads to %s', (target, expected) => {

@@ -3,8 +3,8 @@
 // `npm run bench:watches` does it with more. Fails when: the last watches are told when hardly any
 // of the grace is left, all of them are told at once, or none is.
 import { expect, test } from 'vitest'
-import { peakPer100Ms, runCrowd } from './crowd.mjs'
 import { endsPer, runMixed } from './mixed.mjs'
+import { peakPer100Ms, runCrowd } from './watch-crowd.mjs'
 
 const COUNT = 800
 /**

@@ -30,7 +30,7 @@ const LAST_CHUNK = '0\r\n\r\n'
 export async function runCrowd({ count, graceMs, needMs }) {
   const directory = mkdtempSync(join(tmpdir(), 'quiesce-watches-'))
   const reportFile = join(directory, 'report.json')
-  const program = fileURLToPath(new URL('server.mjs', import.meta.url))
+  const program = fileURLToPath(new URL('watch-server.mjs', import.meta.url))
   const child = spawn(process.execPath, [program, JSON.stringify({ graceMs, needMs })], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, REPORT_FILE: reportFile },

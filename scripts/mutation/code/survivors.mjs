@@ -111,7 +111,7 @@ export const SURVIVORS = [
   {
     mutants:
       /^src\/report\/report-file\.ts (condition decided: if \((output !== undefined|!there\.isFile)|statement dropped: writeFileSync\(output|boolean turned: (false -> true \([27]\)|true -> false \([34]\))|negation dropped: !there\.|operator exchanged: (dev|ino) )/,
-    why: 'Only a process whose log goes into a file shows it: test/processes/report-file.test.ts.',
+    why: 'Only a process whose log goes into a file shows it: test/processes/report-on-disk.test.ts.',
   },
   {
     mutants: /^src\/report\/report-file\.ts boolean turned: true -> false \((6|10)\)/,
@@ -165,11 +165,11 @@ export const SURVIVORS = [
   {
     mutants:
       /^src\/lifecycle\/(?:lifecycle|course)\.ts (boolean turned: false -> true \(2\)$|statement dropped: (return -> ;$|lifeBegun|lifeCreated|serversAttached)|.*(host\.process !== process|options\.logger === false|if \(servers\) serversAttached|this\.host\.process === process(?!.*-> \(true\))))/,
-    why: 'Only the end of a real process shows it, or its first ten seconds: test/processes/never-started.test.ts.',
+    why: 'Only the end of a real process shows it, or its first ten seconds: test/processes/warned-process.test.ts.',
   },
   {
     mutants: /^src\/lifecycle\/course\.ts (statement dropped: followLife|operator exchanged: progress && )/,
-    why: 'Only systemd hears it, by a tool of its own: test/platforms/systemd.test.ts, whose programs run what was built.',
+    why: 'Only systemd hears it, by a tool of its own: test/processes/systemd.test.ts, whose programs run what was built.',
   },
   {
     mutants: /^src\/lifecycle\/lifecycle\.ts condition decided: work === undefined \? traffic\.hold\(name\) .* -> \(false\)/,
