@@ -1,6 +1,7 @@
 // How a report gets to its place, in order and in the last moment; what real processes do about it
-// is in test/processes/report-on-disk.test.ts. Fails when: a reader gets half of a report, an earlier
-// one is lost for nothing, something is left beside it, or a place is taken that will not do.
+// is in test/processes/report-on-disk.test.ts. Fails when: a reader gets half of a report, an
+// earlier one is lost for nothing, something is left beside it, or a place is taken that will not
+// do.
 import { execFileSync } from 'node:child_process'
 import {
   closeSync,

@@ -18,9 +18,9 @@ const table = JSON.parse(readFileSync(new URL('../upstream/rows.json', import.me
 const known = new Set(table.map(({ id }) => id))
 
 /**
- * A test that covers acceptance rows. An id that is not in test/upstream/rows.json fails the whole file
- * at load, so that a misspelt row is never silently uncovered. `npm run coverage:rows` prints what
- * is covered.
+ * A test that covers acceptance rows. An id that is not in test/upstream/rows.json fails the whole
+ * file at load, so that a misspelt row is never silently uncovered. `npm run coverage:rows` prints
+ * what is covered.
  *
  * @param ids the row, or the rows, that the test observes from outside
  * @param timeoutMs as vitest's, default the project's `testTimeout`

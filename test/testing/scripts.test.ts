@@ -1,5 +1,5 @@
-// Fails when: a life goes otherwise than its script in test/testing/scripts tells. `UPDATE_SCRIPTS=1`
-// rewrites them; read the difference before you commit it.
+// Fails when: a life goes otherwise than its script in test/testing/scripts tells.
+// `UPDATE_SCRIPTS=1` rewrites them; read the difference before you commit it.
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'

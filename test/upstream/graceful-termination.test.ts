@@ -22,8 +22,8 @@
 //              look at what they sent
 //   GT-26, 27  requests are not counted; upgraded connections are in no group
 //
-// Not claimed here: GT-25 is HTTP/2 (test/sockets); GT-12 and GT-13 promise an Audit-ID and an audit
-// event (test/apiserver/audit/shutdown.test.ts).
+// Not claimed here: GT-25 is HTTP/2 (test/sockets); GT-12 and GT-13 promise an Audit-ID and an
+// audit event (test/apiserver/audit/shutdown.test.ts).
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'

@@ -15,8 +15,8 @@
 //   RA-13..15  the connection timeout is the request timeout, or bounds nothing; it is not logged
 //   RA-17      no client is told to leave
 //
-// Not claimed here: RA-16 is HTTP/2 (test/sockets); RA-04, RA-05 and RA-18 promise something about the
-// audit log (test/apiserver/audit/shutdown.test.ts).
+// Not claimed here: RA-16 is HTTP/2 (test/sockets); RA-04, RA-05 and RA-18 promise something about
+// the audit log (test/apiserver/audit/shutdown.test.ts).
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '#src/base/clock.ts'
 import { loopbackHeaders } from '#src/index.ts'
