@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { QuiesceError, show } from '../base/errors.ts'
+import { placeAll, type StepPlace } from './place-steps.ts'
 
 /**
  * Which drain waits for an exchange. `nothing`: refused, exempt after the drain began, or on an
@@ -67,39 +67,20 @@ export const PLACES = {
   count: 'refuses with 503 while draining, or counts: a drain waits for it',
 } as const
 
+/**
+ * The steps in their order.
+ * @throws QuiesceError ERR_DUPLICATE for a name of two steps, ERR_UNKNOWN_REFERENCE for a place
+ * that leads to none of {@link PLACES}
+ */
+export const placeSteps = <View>(steps: readonly PlacedStep<View>[]): readonly PlacedStep<View>[] =>
+  placeAll('steps', Object.keys(PLACES), steps, placeOf).flatMap(({ before, at, after }) => [...before, ...at, ...after])
+
 /** Undefined for a step that is a place itself. */
-function placeOf({ name, before, after }: PlacedStep<never>): Pick<PlacedStep, 'before' | 'after'> | undefined {
+function placeOf({ name, before, after }: PlacedStep<never>): StepPlace | undefined {
   if (Object.hasOwn(PLACES, name)) return undefined
   // Both refusals count as one: what comes before the count sees what either would refuse.
   if (before !== undefined) return { before: before === 'count' ? 'retry-after' : before }
   return { after: after ?? 'count' }
-}
-
-/**
- * Where each step stands. Of several at one place, the first given is the first asked.
- * @throws QuiesceError ERR_DUPLICATE for a name of two steps, ERR_UNKNOWN_REFERENCE for a place
- * that leads to none of {@link PLACES}
- */
-export function placeSteps<View>(steps: readonly PlacedStep<View>[]): readonly PlacedStep<View>[] {
-  const twice = steps.find(({ name }, index) => steps.findIndex((other) => other.name === name) < index)
-  if (twice) throw new QuiesceError('ERR_DUPLICATE', `steps: ${show(twice.name)} is there already`, { name: twice.name })
-  const beside = (side: 'before' | 'after', name: string): PlacedStep<View>[] =>
-    steps.filter((step) => placeOf(step)?.[side] === name).flatMap((step) => around(step.name))
-  const around = (name: string): PlacedStep<View>[] => [
-    ...beside('before', name),
-    ...steps.filter((step) => step.name === name),
-    ...beside('after', name),
-  ]
-  const placed = Object.keys(PLACES).flatMap(around)
-  const lost = steps.find((step) => !placed.includes(step))
-  if (!lost) return placed
-  const { before, after } = placeOf(lost) ?? {}
-  const allowed = new Set([...Object.keys(PLACES), ...placed.map(({ name }) => name)])
-  throw new QuiesceError(
-    'ERR_UNKNOWN_REFERENCE',
-    `steps: the place of ${show(lost.name)}: got ${show(before ?? after)}, allowed: ${[...allowed].join(', ')}`,
-    { name: lost.name },
-  )
 }
 
 /** What the chain writes on an exchange: how many steps it was given to. */
