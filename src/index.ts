@@ -1,5 +1,5 @@
 export type { AuditBackend, AuditCounts } from './actors/audit.ts'
-export type { BoundAddress } from './actors/listener.ts'
+export type { BoundAddress } from './actors/listen-target.ts'
 export type { StopCode, StopCodeContext, UserCode, UserCodeContext } from './actors/user-code.ts'
 export { type AttachedLife, attachLifecycle } from './attach.ts'
 export type { Duration } from './base/duration.ts'

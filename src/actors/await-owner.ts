@@ -1,6 +1,7 @@
 import type { LifecycleFact } from '../base/events.ts'
 import type { Host } from './host.ts'
-import type { BoundAddress, Listener } from './listener.ts'
+import type { BoundAddress } from './listen-target.ts'
+import type { Listener } from './listener.ts'
 import { onProcessIdle } from './process-idle.ts'
 
 interface Waiting {

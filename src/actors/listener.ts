@@ -1,31 +1,12 @@
 import type { Server as HttpServer } from 'node:http'
-import { type AddressInfo, type ListenOptions, Server } from 'node:net'
+import { Server } from 'node:net'
 import { setImmediate } from 'node:timers'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { override } from '../base/override.ts'
 import { isBeforeClose } from './before-close.ts'
-import { removeStale, removeStaleInWorker, withMode } from './unix-socket.ts'
-
-/**
- * Where to listen: a TCP port (0 = any) on a host (all addresses without one), the path of a Unix
- * socket and its permissions, or a socket that the process was passed, which has a name or the
- * number of its descriptor.
- */
-export type ListenTarget =
-  | { readonly port: number; readonly host?: string }
-  | { readonly path: string; readonly mode?: number }
-  | { readonly fd: number; readonly name: string | number }
-
-export interface BoundAddress {
-  /**
-   * `http://127.0.0.1:8080`, `unix:/run/app.sock`, or `fd:NAME` for a Unix socket that was passed.
-   */
-  readonly url: string
-  /** Host or socket path. */
-  readonly address: string
-  /** 0 for a Unix socket. */
-  readonly port: number
-}
+import { EarlyEvents } from './early-events.ts'
+import { type BoundAddress, boundAddress, GIVEN, type ListenTarget, listen, listenError } from './listen-target.ts'
+import { removeStale, removeStaleInWorker } from './unix-socket.ts'
 
 /**
  * `public` listeners serve the user's requests; `admin` ones serve health and metrics, are no part
@@ -296,70 +277,6 @@ export class Listener {
   }
 }
 
-/** Of a server that never listens: `server.emit('connection', socket)` gives it its sockets. */
-const GIVEN: BoundAddress = { url: 'given:sockets', address: 'given', port: 0 }
-
-/** The events by which a server is given a socket, or one of TLS whose handshake is over. */
-const GIVEN_BY = ['connection', 'secureConnection'] as const
-
-/**
- * Hears what happens on a server that its owner has still to bind, from the step in which it is
- * attached: an error of its `listen()` may come before the life looks, and without a listener it is
- * a crash; and a server that something else listens for begins with its first socket.
- */
-class EarlyEvents implements Disposable {
-  readonly #server: Server
-  readonly #whenGiven = new Set<() => void>()
-  #failure: Error | undefined
-  #failed: (error: Error) => void = () => {}
-  #isGiven = false
-  readonly #onError = (error: Error): void => {
-    this.#failure = error
-    const isOnlyOurs = this.#server.listenerCount('error') === 1
-    // It is none of `listen()`: node throws it when nothing else hears of it.
-    if (isOnlyOurs && this.#server.listening) throw error
-    if (isOnlyOurs) this.#failed(error)
-  }
-  readonly #onSocket = (): void => {
-    if (!this.#server.listening) this.serve()
-  }
-
-  constructor(server: Server) {
-    this.#server = server
-    server.on('error', this.#onError)
-    for (const event of GIVEN_BY) server.on(event, this.#onSocket)
-  }
-
-  get failure(): Error | undefined {
-    return this.#failure
-  }
-
-  get isGiven(): boolean {
-    return this.#isGiven
-  }
-
-  onFailure(failed: (error: Error) => void): void {
-    this.#failed = failed
-  }
-
-  onGiven(given: () => void): void {
-    this.#whenGiven.add(given)
-  }
-
-  serve(): void {
-    if (this.#isGiven) return
-    this.#isGiven = true
-    for (const given of this.#whenGiven) given()
-    this.#whenGiven.clear()
-  }
-
-  /** Hears nothing more. A second call does nothing. */
-  [Symbol.dispose](): void {
-    this.#server.off('error', this.#onError)
-    for (const event of GIVEN_BY) this.#server.off(event, this.#onSocket)
-  }
-}
-
 /**
  * Stops accepting on all of them, one right after the other, and returns the addresses of those
  * that did.
@@ -374,36 +291,3 @@ export function closeAll(listeners: readonly Listener[]): string[] {
  */
 const closeOf = (server: Server): Server['close'] =>
   'updateSettings' in server && !Object.hasOwn(server, 'close') ? Server.prototype.close : server.close
-
-/**
- * Asks for it; `listening` or `error` says what has become of it.
- * @returns to be called when it listens
- */
-function listen(server: Server, target: ListenTarget): () => void {
-  if ('fd' in target) server.listen({ fd: target.fd })
-  else if ('path' in target && target.mode !== undefined)
-    return withMode(target.path, target.mode, () => void server.listen({ path: target.path }))
-  else server.listen(target satisfies ListenOptions)
-  return () => {}
-}
-
-function listenError(target: ListenTarget | undefined, cause: Error, why = cause.message): QuiesceError {
-  const where = target === undefined ? 'the attached server' : placeOf(target)
-  return new QuiesceError('ERR_LISTEN', `failed to create listener: failed to listen on ${where}: ${why}`, { address: where }, cause)
-}
-
-function placeOf(target: ListenTarget): string {
-  if ('path' in target) return target.path
-  if ('fd' in target) return target.name === target.fd ? `descriptor ${target.fd}` : `descriptor ${target.fd} (${target.name})`
-  return `${target.host ?? '*'}:${target.port}`
-}
-
-function boundAddress(server: Server, target: ListenTarget | undefined): BoundAddress {
-  const address = server.address() as AddressInfo | string | null
-  // Node does not ask for the path of a Unix socket that it did not make.
-  if (!address && target && 'fd' in target) return { url: `fd:${target.name}`, address: `fd:${target.name}`, port: 0 }
-  if (address === null || typeof address === 'string') return { url: `unix:${address ?? ''}`, address: address ?? '', port: 0 }
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  const scheme = 'setSecureContext' in server ? 'https' : 'http'
-  return { url: `${scheme}://${host}:${address.port}`, address: address.address, port: address.port }
-}

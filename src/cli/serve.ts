@@ -1,5 +1,5 @@
 import { systemHost } from '../actors/host.ts'
-import type { BoundAddress } from '../actors/listener.ts'
+import type { BoundAddress } from '../actors/listen-target.ts'
 import { systemClock } from '../base/clock.ts'
 import { createServerOn } from '../create-server.ts'
 import { addExampleHooks, createExampleApp, EXAMPLE_OPTIONS } from '../example/app.ts'

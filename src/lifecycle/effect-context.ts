@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { World } from '../actors/effects.ts'
 import type { Drains } from '../actors/reported-drains.ts'
 import type { StopCauses } from '../actors/stop-causes.ts'
+import type { World } from '../actors/world.ts'
 import { errorRecord } from '../base/events.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
 import type { EventLog } from '../log/event-log.ts'

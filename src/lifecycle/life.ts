@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs/internal/Observable'
-import type { BoundAddress } from '../actors/listener.ts'
+import type { BoundAddress } from '../actors/listen-target.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
 import type { Duration } from '../base/duration.ts'
 import type { LifecycleEvent } from '../base/events.ts'

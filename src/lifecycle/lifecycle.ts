@@ -1,7 +1,7 @@
 import type { Server } from 'node:net'
 import type { Observable } from 'rxjs/internal/Observable'
 import type { Host } from '../actors/host.ts'
-import type { BoundAddress } from '../actors/listener.ts'
+import type { BoundAddress } from '../actors/listen-target.ts'
 import { recur } from '../actors/recurring.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
 import { didYouMean } from '../base/did-you-mean.ts'

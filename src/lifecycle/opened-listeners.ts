@@ -1,4 +1,5 @@
-import type { BoundAddress, Listener } from '../actors/listener.ts'
+import type { BoundAddress } from '../actors/listen-target.ts'
+import type { Listener } from '../actors/listener.ts'
 import { errorRecord, type LifecycleEvent } from '../base/events.ts'
 import type { MetricsEndpoint } from '../endpoints/metrics-endpoint.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'

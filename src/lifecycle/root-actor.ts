@@ -1,5 +1,5 @@
 import { type Actor, createActor } from 'xstate'
-import { giveWorld, type World } from '../actors/effects.ts'
+import { giveWorld, type World } from '../actors/world.ts'
 import type { StopReason } from '../base/events.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'

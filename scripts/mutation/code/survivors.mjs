@@ -10,7 +10,7 @@ export const SURVIVORS = [
   },
   {
     mutants:
-      /^src\/actors\/((audit|await-owner|effects|listener)\.ts boolean turned: true -> false$|await-mux\.ts boolean turned: true -> false|recurring\.ts boolean turned: true -> false \([23]\)$)/,
+      /^src\/actors\/((audit|await-owner|bind|listener)\.ts boolean turned: true -> false$|await-mux\.ts boolean turned: true -> false|recurring\.ts boolean turned: true -> false \([23]\)$)/,
     why: 'A signal aborts once.',
   },
   {
@@ -40,11 +40,11 @@ export const SURVIVORS = [
     why: 'The machine of the last call waits no longer than that, which is 0 ms then.',
   },
   {
-    mutants: /^src\/actors\/effects\.ts condition decided: death\.kind === 'error' .* -> \(true\)/,
+    mutants: /^src\/actors\/bind\.ts condition decided: death\.kind === 'error' .* -> \(true\)/,
     why: 'A death that is no error has none: the types ask for its kind.',
   },
   {
-    mutants: /^src\/actors\/effects\.ts statement dropped: seal\?\./,
+    mutants: /^src\/actors\/close-down\.ts statement dropped: seal\?\./,
     why: 'Our own connection, which keeps no process alive, is reset by the close; one that was never made would only be refused later.',
   },
   {
