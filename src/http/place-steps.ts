@@ -20,8 +20,8 @@ export interface PlacedAt<T> {
  * given comes first.
  * @param what they are called in messages
  * @param places of the chain, in order
- * @throws QuiesceError ERR_DUPLICATE for a name of two, or of a place; ERR_UNKNOWN_REFERENCE for one
- * whose place leads to none of `places`
+ * @throws QuiesceError ERR_DUPLICATE for a name of two, or of a place; ERR_UNKNOWN_REFERENCE for
+ * one whose place leads to none of `places`
  */
 export function placeAll<T extends { readonly name: string }>(
   what: string,
