@@ -19,8 +19,9 @@ export type {
   AuthenticationResult,
   Authenticator,
   AuthenticatorWorld,
+  TokenAuthenticator,
 } from './authentication/authenticator.ts'
-export { bearerTokenAuthenticator, type TokenAuthenticator } from './authentication/bearer-token.ts'
+export { bearerTokenAuthenticator } from './authentication/bearer-token.ts'
 export type { Anonymous, OidcOptions } from './authentication/options.ts'
 export type { RequestHeaderOptions } from './authentication/request-header-options.ts'
 export { unionAuthenticator, unionTokens } from './authentication/union.ts'
@@ -68,6 +69,7 @@ export { type ApiGroup, type ApiGroupDefinition, type ApiVersion, apiGroup, type
 export type { ApiObject, ObjectKey, ObjectMeta, OwnerReference } from './groups/api-object.ts'
 export { type FieldError, fieldErrors } from './groups/field-errors.ts'
 export type { FieldShape, MessageShape } from './groups/protobuf/read-message.ts'
+export type { ScalePaths } from './groups/resource/define-resource.ts'
 export {
   type Column,
   defineResource,
@@ -76,7 +78,6 @@ export {
   type ResourceDefinition,
   type VersionDefinition,
 } from './groups/resource/define-resource.ts'
-export type { ScalePaths } from './groups/resource/scale.ts'
 export type { JsonSchema, StandardJsonSchema } from './groups/resource/schema.ts'
 export type { Strategy } from './groups/resource/strategy.ts'
 export { selfReviews } from './groups/reviews/self-reviews.ts'

@@ -4,8 +4,14 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { anonymousAuthenticator } from '#apiserver/authentication/anonymous.ts'
-import type { Authenticated, AuthenticationContext, AuthenticationResult, Authenticator } from '#apiserver/authentication/authenticator.ts'
-import { bearerTokenAuthenticator, type TokenAuthenticator } from '#apiserver/authentication/bearer-token.ts'
+import type {
+  Authenticated,
+  AuthenticationContext,
+  AuthenticationResult,
+  Authenticator,
+  TokenAuthenticator,
+} from '#apiserver/authentication/authenticator.ts'
+import { bearerTokenAuthenticator } from '#apiserver/authentication/bearer-token.ts'
 import { takeCredentials } from '#apiserver/authentication/credential-headers.ts'
 import { withAuthenticatedGroup } from '#apiserver/authentication/group-adder.ts'
 import { loopbackToken } from '#apiserver/authentication/loopback-token.ts'

@@ -56,6 +56,11 @@ export interface Authenticator {
 
 const areTexts = (given: unknown): boolean => Array.isArray(given) && given.every((each) => typeof each === 'string')
 
+/** Finds out who has a token; as an {@link Authenticator}, for what came as one. */
+export interface TokenAuthenticator extends Pick<Authenticator, 'open' | 'close'> {
+  authenticateToken(token: string, context: AuthenticationContext): AuthenticationResult | PromiseLike<AuthenticationResult>
+}
+
 /**
  * What an authenticator has returned, when it is what it has to be.
  * @throws Error for anything else

@@ -3,13 +3,8 @@ import { warn } from '../chain/warnings.ts'
 import { checkArguments, isThenable, withFields } from '../engine.ts'
 import { headerText } from '../first-header.ts'
 import { goTrimSpace } from '../go-trim-space.ts'
-import type { AuthenticationContext, AuthenticationResult, Authenticator } from './authenticator.ts'
+import type { AuthenticationResult, Authenticator, TokenAuthenticator } from './authenticator.ts'
 import { livesOf, unionAuthenticator } from './union.ts'
-
-/** Finds out who has a token; as an {@link Authenticator}, for what came as one. */
-export interface TokenAuthenticator extends Pick<Authenticator, 'open' | 'close'> {
-  authenticateToken(token: string, context: AuthenticationContext): AuthenticationResult | PromiseLike<AuthenticationResult>
-}
 
 export const INVALID_TOKEN = 'invalid bearer token'
 

@@ -1,7 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { TtlCache } from '../authorization/ttl-cache.ts'
-import type { AuthenticationContext, AuthenticationResult, AuthenticatorWorld } from './authenticator.ts'
-import type { TokenAuthenticator } from './bearer-token.ts'
+import type { AuthenticationContext, AuthenticationResult, AuthenticatorWorld, TokenAuthenticator } from './authenticator.ts'
 import { knownUser } from './group-adder.ts'
 import { fixed } from './user.ts'
 

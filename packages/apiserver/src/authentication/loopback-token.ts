@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Authenticated } from './authenticator.ts'
-import type { TokenAuthenticator } from './bearer-token.ts'
+import type { Authenticated, TokenAuthenticator } from './authenticator.ts'
 import { fixed } from './user.ts'
 
 /** The server's own client may do everything. */

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { CompactVerifyGetKey, CompactVerifyResult, JSONWebKeySet, RemoteJWKSet } from 'jose'
 import { type Clock, isRecord, QuiesceError, toError } from '../engine.ts'
-import type { Authenticated, AuthenticationResult, AuthenticatorWorld } from './authenticator.ts'
-import type { TokenAuthenticator } from './bearer-token.ts'
+import type { Authenticated, AuthenticationResult, AuthenticatorWorld, TokenAuthenticator } from './authenticator.ts'
 import { checkClaims, claimsIn, type OidcClaims, userIn } from './oidc-claims.ts'
 import { fetchTrusting, isHttps, type TrustedFetch } from './trusted-fetch.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { QuiesceError, toError } from '../engine.ts'
-import type { Authenticated } from './authenticator.ts'
-import { type TokenAuthenticator, UNREADABLE } from './bearer-token.ts'
+import type { Authenticated, TokenAuthenticator } from './authenticator.ts'
+import { UNREADABLE } from './bearer-token.ts'
 import { knownUser } from './group-adder.ts'
 import { fixed, type UserInfo } from './user.ts'
 

@@ -1,7 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { checkArguments, isThenable, toError } from '../engine.ts'
-import { type AuthenticationContext, type AuthenticationResult, type Authenticator, checkedResult } from './authenticator.ts'
-import type { TokenAuthenticator } from './bearer-token.ts'
+import {
+  type AuthenticationContext,
+  type AuthenticationResult,
+  type Authenticator,
+  checkedResult,
+  type TokenAuthenticator,
+} from './authenticator.ts'
 
 interface UnionOptions {
   /** What one has thrown is the end at once. Default false: it counts when none knows the user. */

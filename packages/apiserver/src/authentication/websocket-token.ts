@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { isThenable } from '../engine.ts'
 import { firstHeader } from '../first-header.ts'
-import type { AuthenticationResult, Authenticator } from './authenticator.ts'
-import { known, type TokenAuthenticator } from './bearer-token.ts'
+import type { AuthenticationResult, Authenticator, TokenAuthenticator } from './authenticator.ts'
+import { known } from './bearer-token.ts'
 import { headerValues, replaceHeader } from './credential-headers.ts'
 import { livesOf } from './union.ts'
 

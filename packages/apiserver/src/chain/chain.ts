@@ -1,5 +1,5 @@
 import type { ApiExchange } from '../api-exchange.ts'
-import { QuiesceError, show } from '../engine.ts'
+import { placeAll } from '../engine.ts'
 import type { Filter, FilterFailed, PlacedFilter, UserFilter } from './filter.ts'
 import { CHAIN_ORDER, type ChainPart } from './order.ts'
 
@@ -13,39 +13,23 @@ export type FiltersByPart = Readonly<Record<Exclude<ChainPart, 'engine'>, readon
  * that is none
  */
 export function buildChain(ours: readonly PlacedFilter[], users: readonly UserFilter[] = []): FiltersByPart {
-  const names = [...CHAIN_ORDER.map(({ name }) => name as string), ...users.map(({ name }) => name)]
-  const twice = names.find((name, at) => names.indexOf(name) < at)
-  if (twice !== undefined) throw new QuiesceError('ERR_DUPLICATE', `filters: ${show(twice)} is there already`, { name: twice })
   const last = CHAIN_ORDER.at(-1)?.name
-  const placeOf = ({ before, after }: UserFilter) => ({ before, after: before === undefined ? (after ?? last) : undefined })
-  const placed = new Set<UserFilter>()
-  const beside = (side: 'before' | 'after', name: string): readonly Filter[] =>
-    users
-      .filter((one) => placeOf(one)[side] === name)
-      .flatMap((one) => {
-        placed.add(one)
-        return around(one.name)
-      })
-  const around = (name: string): readonly Filter[] => [
-    ...beside('before', name),
-    ...[...ours, ...users].filter((one) => one.name === name),
-    ...beside('after', name),
-  ]
-  const part = (wanted: ChainPart) => CHAIN_ORDER.filter((place) => place.part === wanted).flatMap(({ name }) => around(name))
-  // What stands beside a place of the engine is asked on its side of it.
-  const chain = {
-    outer: [...part('outer'), ...beside('before', 'retry-after')],
-    between: [...beside('after', 'retry-after'), ...part('between'), ...beside('before', 'count')],
-    inner: [...beside('after', 'count'), ...part('inner')],
-  }
-  const lost = users.find((one) => !placed.has(one))
-  if (lost === undefined) return chain
-  const { before, after } = placeOf(lost)
-  throw new QuiesceError(
-    'ERR_UNKNOWN_REFERENCE',
-    `filters: the place of ${show(lost.name)}: got ${show(before ?? after)}, allowed: ${names.filter((name) => name !== lost.name).join(', ')}`,
-    { name: lost.name },
+  const ofUser = new Set<Filter>(users)
+  const placed = placeAll<UserFilter>(
+    'filters',
+    CHAIN_ORDER.map(({ name }) => name),
+    [...ours, ...users],
+    (one) => (ofUser.has(one) ? { before: one.before, after: one.before === undefined ? (one.after ?? last) : undefined } : undefined),
   )
+  const chain: Record<keyof FiltersByPart, Filter[]> = { outer: [], between: [], inner: [] }
+  let part: keyof FiltersByPart = 'outer'
+  for (const [index, { before, at, after }] of placed.entries()) {
+    chain[part].push(...before, ...at)
+    // The engine's own steps end a part: what stands beside one is asked on its side of it.
+    if (CHAIN_ORDER[index]?.part === 'engine') part = part === 'outer' ? 'between' : 'inner'
+    chain[part].push(...after)
+  }
+  return chain
 }
 
 /** Whether every filter let it pass. Never waits: the filters must not take time. */

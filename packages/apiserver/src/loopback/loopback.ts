@@ -3,7 +3,7 @@ import type { Server } from 'node:net'
 import { type Clock, loadSelfSigned, loopbackHeaders, type OwnClient, type OwnPair, optionError, QuiesceError, show } from '../engine.ts'
 import { askOverHttp1 } from './over-http1.ts'
 import { askOverHttp2 } from './over-http2.ts'
-import { loopbackTarget } from './target.ts'
+import { type LoopbackRequest, loopbackTarget } from './target.ts'
 
 /**
  * The name by which a server's own client knows its certificate, and by which it calls itself.
@@ -29,15 +29,6 @@ export interface LoopbackClient {
    * const answer = await server.loopback.fetch('/api/v1/namespaces')
    */
   fetch(path: string, init?: RequestInit): Promise<Response>
-}
-
-/** What is asked of a server. */
-export interface LoopbackRequest {
-  readonly path: string
-  readonly method: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: ReadableStream<Uint8Array> | null
-  readonly signal: AbortSignal
 }
 
 /**

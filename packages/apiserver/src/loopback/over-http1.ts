@@ -4,8 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import type { OwnPair } from '../engine.ts'
 import { fetchResponse } from './answer.ts'
-import type { LoopbackRequest } from './loopback.ts'
-import type { LoopbackTarget } from './target.ts'
+import type { LoopbackRequest, LoopbackTarget } from './target.ts'
 
 /** Asks over a connection of its own, which trusts nothing but the server's own certificate. */
 export async function askOverHttp1(

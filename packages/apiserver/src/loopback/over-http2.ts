@@ -4,8 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { fetchResponse } from './answer.ts'
-import type { LoopbackRequest } from './loopback.ts'
-import type { LoopbackTarget } from './target.ts'
+import type { LoopbackRequest, LoopbackTarget } from './target.ts'
 
 /** Headers of HTTP/1.1 connections, which no request of HTTP/2 may have. */
 const OF_CONNECTIONS: readonly string[] = [

@@ -12,6 +12,15 @@ export interface LoopbackTarget {
   readonly isHttp2: boolean
 }
 
+/** What is asked of a server. */
+export interface LoopbackRequest {
+  readonly path: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: ReadableStream<Uint8Array> | null
+  readonly signal: AbortSignal
+}
+
 type Interfaces = NodeJS.Dict<Pick<NetworkInterfaceInfo, 'address' | 'family' | 'internal'>[]>
 
 /**

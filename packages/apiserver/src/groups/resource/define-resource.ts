@@ -2,7 +2,6 @@ import { checkArguments, optionError, show } from '../../engine.ts'
 import { labelProblems, subdomainProblems } from '../../names.ts'
 import type { ApiObject } from '../api-object.ts'
 import type { MessageShape } from '../protobuf/read-message.ts'
-import type { ScalePaths } from './scale.ts'
 import { type JsonSchema, readSchema, type StandardJsonSchema } from './schema.ts'
 import type { Strategy } from './strategy.ts'
 
@@ -16,6 +15,16 @@ export interface Column {
   readonly description?: string
   /** Above 0: only with `-o wide`. Default 0. */
   readonly priority?: number
+}
+
+/** Where an object has what its scale says. */
+export interface ScalePaths {
+  /** `.spec.replicas` */
+  readonly specReplicasPath: string
+  /** `.status.replicas` */
+  readonly statusReplicasPath: string
+  /** `.status.selector`: a text that selects what is counted. */
+  readonly labelSelectorPath?: string
 }
 
 export interface VersionDefinition<S extends JsonSchema | StandardJsonSchema = JsonSchema | StandardJsonSchema> {

@@ -1,6 +1,6 @@
 import { type ApiObject, type Fields, isFields, setField } from '../api-object.ts'
 import { fieldErrors } from '../field-errors.ts'
-import { defineResource, type Resource } from './define-resource.ts'
+import { defineResource, type Resource, type ScalePaths } from './define-resource.ts'
 import type { JsonSchema } from './schema.ts'
 
 const count = (description: string): JsonSchema => ({ type: 'integer', format: 'int32', description })
@@ -51,16 +51,6 @@ const OF_CLUSTER = scaleOfScope('Cluster')
 export const scaleKind = ({ isNamespaced }: Resource): Resource => (isNamespaced ? NAMESPACED : OF_CLUSTER)
 
 const wanted = (spec: unknown): number => (isFields(spec) && typeof spec['replicas'] === 'number' ? spec['replicas'] : 0)
-
-/** Where an object has what its scale says. */
-export interface ScalePaths {
-  /** `.spec.replicas` */
-  readonly specReplicasPath: string
-  /** `.status.replicas` */
-  readonly statusReplicasPath: string
-  /** `.status.selector`: a text that selects what is counted. */
-  readonly labelSelectorPath?: string
-}
 
 const namesOf = (path: string): readonly string[] => path.slice(1).split('.')
 
