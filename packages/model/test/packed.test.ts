@@ -134,6 +134,6 @@ test.each(blocks.filter(({ language }) => language === 'js').map(({ text }) => t
 test.each(blocks.filter(({ language }) => language === 'console').map(({ text }) => text))('prints what the README says: %#', (text) => {
   const [command = '', ...expected] = text.trimEnd().split('\n')
   const [, module = ''] = /^\$ npx @quiesce\/model (\S+)$/.exec(command) ?? []
-  const { stdout } = model(example(module.replace(/^.*\/|\.mjs$/g, '')))
+  const { stdout } = model(module)
   for (const line of expected.filter((other) => other !== '…')) expect(stdout.split('\n')).toContain(line)
 })
