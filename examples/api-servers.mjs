@@ -53,10 +53,10 @@ const orders = defineResource({
   strategy: { warnings: ({ spec }) => (/^instant/.test(spec?.tea ?? '') ? ['spec.tea: that is not tea'] : []) },
 })
 const extensions = createApiServer(config, { name: 'extensions', delegate: notFoundDelegate() })
-const definitions = sleep(200).then(() => {
-  extensions.installApiGroups(apiGroup({ group: 'shop.example', versions: { v1: [{ resource: orders, storage: memory.resource() }] } }))
-})
-extensions.addMuxCompleteSignal('definitions', definitions)
+const definitions = sleep(200).then(() => [
+  apiGroup({ group: 'shop.example', versions: { v1: [{ resource: orders, storage: memory.resource() }] } }),
+])
+extensions.installApiGroupsWhen('definitions', definitions)
 extensions.addDestroy('definitions', () => {})
 
 // The core: what is there from the start. Its storage is asked whether it is ready, and closed at

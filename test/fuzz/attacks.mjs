@@ -114,8 +114,131 @@ const CREDENTIALS = (dice) => [
   ['\tBearer x'],
 ]
 
+const CUPS = '/apis/tea.example/v1/namespaces/default/cups'
+const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+/** What may be answered to a request for objects, as it should be or not. 0: it cannot be read. */
+const OF_OBJECTS = [0, 200, 201, 400, 401, 404, 405, 406, 409, 410, 413, 414, 415, 422, 431, 500, 504]
+
+/** Bodies of objects, some of which are none. @param {Dice} dice */
+const objectBody = (dice) => {
+  const name = dice.of(['a', 'b', 'c', '', '..', 'A', '__proto__', 'x'.repeat(300)])
+  const metadata = dice.of([
+    { name },
+    { name, labels: { a: 'b', '': 'x', constructor: 'y' } },
+    { name, finalizers: ['tea.example/x'] },
+    { name, resourceVersion: dice.of(['0', '1', '-1', 'x', '99999999999999999999']) },
+    { generateName: name, ownerReferences: [{}], annotations: { a: 'x'.repeat(dice.below(2_000)) } },
+    { name: 7 },
+    null,
+    [],
+  ])
+  const spec = dice.of([{ size: 3 }, { size: 10 }, { size: 'x' }, { of: 'a'.repeat(5_000) }, { of: null, sugar: [[[{}]]] }, 'x', null, []])
+  return dice.of([
+    JSON.stringify({ apiVersion: 'tea.example/v1', kind: 'Cup', metadata, spec }),
+    JSON.stringify({ metadata, spec, status: { size: 1 } }),
+    JSON.stringify([
+      {
+        op: dice.of(['add', 'remove', 'replace', 'move', 'copy', 'test', 'x']),
+        path: dice.of(['/spec/size', '/spec', '', '/__proto__/x', '/metadata/labels/-', 'x']),
+        from: '/spec',
+        value: spec,
+      },
+    ]),
+    JSON.stringify({ spec: { resourceAttributes: spec, nonResourceAttributes: metadata } }),
+    `{"kind":"Cup","kind":"Cup","__proto__":{"a":1},"metadata":${JSON.stringify(metadata)}}`,
+    '['.repeat(dice.below(3_000)),
+    `a: &a [${'*a,'.repeat(dice.below(20))}]`,
+    `k8s\u0000${dice.bytes(dice.below(60)).toString('latin1')}`,
+    dice.bytes(dice.below(100)).toString('latin1'),
+    '',
+  ])
+}
+
 /** @type {Readonly<Record<string, (dice: Dice, secret: string) => Attack>>} */
 export const ATTACKS = {
+  'an object of any kind': (dice, secret) => {
+    const body = objectBody(dice)
+    const method = dice.of(['POST', 'PUT', 'PATCH', 'DELETE', 'GET'])
+    const path = dice.of([
+      CUPS,
+      `${CUPS}/a`,
+      `${CUPS}/b`,
+      `${CUPS}/a/status`,
+      `${CUPS}/a/scale`,
+      `${CUPS}/..%2fa`,
+      `${CUPS}/a%00`,
+      '/apis/tea.example/v1/cups',
+      REVIEWS,
+    ])
+    const query = dice.of([
+      '',
+      '?dryRun=All',
+      '?dryRun=x',
+      '?fieldValidation=Strict',
+      '?fieldValidation=x',
+      '?pretty=1',
+      '?propagationPolicy=Foreground',
+      '?force=true',
+    ])
+    const type = dice.of([
+      'application/json',
+      'application/json-patch+json',
+      'application/merge-patch+json',
+      'application/strategic-merge-patch+json',
+      'application/yaml',
+      'application/vnd.kubernetes.protobuf',
+      'x/y',
+      '',
+    ])
+    const headers = [`Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(body, 'latin1')}`]
+    return ask(secret, { method, target: `${path}${query}`, headers, body }, OF_OBJECTS)
+  },
+  'a list of objects by anything': (dice, secret) => {
+    const selector = dice.of([
+      'a',
+      'a=b',
+      'a in (b,c)',
+      '!a',
+      'a>1',
+      '(((',
+      ',,',
+      'a'.repeat(5_000),
+      'a=b,'.repeat(500),
+      '\u00e9',
+      '%',
+      'x notin (',
+      'metadata.name=a',
+      'metadata.name!=\\',
+      'spec.size=1',
+    ])
+    const query = [
+      `labelSelector=${encodeURIComponent(selector)}`,
+      `fieldSelector=${encodeURIComponent(selector)}`,
+      `limit=${dice.of(['1', '-1', '0', 'x', '99999999999999999999'])}`,
+      `continue=${dice.of(['x', 'e30', Buffer.from('{"v":"meta.k8s.io/v1","rv":1,"start":"x/\u0000"}').toString('base64url'), 'A'.repeat(4_000)])}`,
+      `resourceVersion=${dice.of(['0', '1', 'x', '-1', '999999999999999'])}&resourceVersionMatch=${dice.of(['Exact', 'NotOlderThan', 'x'])}`,
+    ]
+    const accept = dice.of([
+      'application/json',
+      'application/yaml',
+      'application/json;as=Table;v=v1;g=meta.k8s.io',
+      'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
+      'application/json;as=x;g=;v=',
+    ])
+    return ask(
+      secret,
+      { target: `${CUPS}?${dice.of(query)}&${dice.of(query)}`, headers: [`Accept: ${accept}`, 'Accept-Encoding: gzip'] },
+      OF_OBJECTS,
+    )
+  },
+  'a watch from anywhere': (dice, secret) => ({
+    ...get(
+      secret,
+      `${CUPS}?watch=true&timeoutSeconds=${dice.of(['1', '0.1', '-1', 'x'])}&resourceVersion=${dice.of(['', '0', '1', 'x', '999999999999999'])}&allowWatchBookmarks=${dice.of(['true', '0'])}${dice.of(['', '&sendInitialEvents=true', '&sendInitialEvents=true&resourceVersionMatch=NotOlderThan'])}`,
+      OF_OBJECTS,
+    ),
+    isOver: true,
+  }),
   'a request as it should be': (dice, secret) => {
     const body = dice.bytes(dice.below(2000)).toString('latin1')
     const method = dice.of(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])

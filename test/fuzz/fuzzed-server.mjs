@@ -4,7 +4,15 @@
 import { once } from 'node:events'
 import { writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { apiExchangeOf, completeConfig, createApiServer } from '../../packages/apiserver/dist/index.js'
+import {
+  apiExchangeOf,
+  apiGroup,
+  completeConfig,
+  createApiServer,
+  defineResource,
+  memoryStorage,
+  selfReviews,
+} from '../../packages/apiserver/dist/index.js'
 import { TOKEN } from './attacks.mjs'
 
 const { folder, options } = JSON.parse(process.argv[2])
@@ -117,7 +125,34 @@ core.handle('/api/v1/late', (_request, response) => {
 })
 /** Until its time is over or its client has left. */
 core.handle('/api/v1/never', (request) => once(apiExchangeOf(request).signal, 'abort'))
+/** Objects that the attacks create, change, watch and delete; few are kept, so that versions grow old. */
+const cups = defineResource({
+  group: 'tea.example',
+  kind: 'Cup',
+  plural: 'cups',
+  scope: 'Namespaced',
+  versions: {
+    v1: {
+      schema: {
+        type: 'object',
+        properties: {
+          spec: {
+            type: 'object',
+            properties: { size: { type: 'integer', maximum: 9 }, of: { type: 'string', default: 'tea', pattern: '^[a-z]*$' } },
+          },
+          status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+        },
+      },
+      columns: [{ name: 'Size', type: 'integer', path: '.spec.size' }],
+      subresources: { status: true, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
+    },
+  },
+})
+core.installApiGroups(
+  apiGroup({ group: 'tea.example', versions: { v1: [{ resource: cups, storage: memoryStorage({ history: 20 }).resource() }] } }),
+)
 const aggregator = createApiServer(config, { name: 'aggregator', delegate: core })
+aggregator.installApiGroups(...selfReviews())
 aggregator.handlePrefix('/private/', (request, response) => {
   say({ breach: `${request.method} ${request.url} has come to a private path` })
   response.end('private')

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { expect } from 'vitest'
 import type { ApiServer } from '#apiserver/api-server.ts'
 import {
+  type ApiGroup,
   type ApiServerConfig,
   type ApiServerParts,
   apiGroup,
@@ -152,12 +153,15 @@ row('AG-10', 'groups come and go while the server serves', async () => {
   expect((await json('GET', '/apis')).body['groups']).toEqual([])
 })
 row('AG-11', 'what may still be installed is answered 503, and then 404', async () => {
-  let complete = (): void => {}
-  const { json } = await serve((server) => void server.addMuxCompleteSignal('late', new Promise<void>((resolve) => (complete = resolve))))
+  let found = (_: readonly ApiGroup[]): void => {}
+  const { json } = await serve((server) => {
+    server.installApiGroupsWhen('late', new Promise((resolve) => (found = resolve)))
+  })
   const early = await json('GET', WIDGETS)
   expect([early.code, early.headers.get('retry-after')]).toEqual([503, '5'])
-  complete()
-  await expect.poll(async () => (await json('GET', WIDGETS)).code).toBe(404)
+  found([demoGroup()])
+  await expect.poll(async () => (await json('GET', WIDGETS)).code).toBe(200)
+  await expect.poll(async () => (await json('GET', '/apis/none.example/v1/x')).code).toBe(404)
 })
 row('AG-12', 'the index lists a group and its versions', async () => {
   const { json } = await serve()

@@ -4,7 +4,7 @@
 import { get, type IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { ApiServer } from '#apiserver/api-server.ts'
-import { type ApiObject, type Authorizer, apiGroup, defineResource, memoryStorage, type Storage } from '#apiserver/index.ts'
+import { type ApiGroup, type ApiObject, type Authorizer, apiGroup, defineResource, memoryStorage, type Storage } from '#apiserver/index.ts'
 import { serveApi } from '../support/api-server.ts'
 import { demoGroup, WIDGETS, widget } from './widgets.ts'
 
@@ -302,6 +302,33 @@ describe('installing', () => {
     expect((await json('GET', '/apis')).body['groups']).toEqual([])
     server?.installApiGroups(demoGroup())
     expect((await json('GET', WIDGETS)).code).toBe(200)
+  })
+
+  test('groups that come late are destroyed with all others, or at once when those are gone', async () => {
+    const said: string[] = []
+    const groupOf = (name: string) => demoGroup({ get: () => undefined, destroy: () => void said.push(name) })
+    let found = (_: readonly ApiGroup[]): void => {}
+    let server: ApiServer | undefined
+    const { life } = await serveWidgets({}, (one) => {
+      server = one
+      one.installApiGroupsWhen('late', new Promise((resolve) => (found = resolve)))
+    })
+    await life.stop('over')
+    expect(said).toEqual([])
+    found([groupOf('late')])
+    await expect.poll(() => said).toEqual(['late'])
+    expect(() => server?.installApiGroupsWhen('more', Promise.resolve([]))).toThrow('more')
+    expect(() => server?.installApiGroupsWhen('none', [] as never)).toThrow('a promise of a list of groups')
+  })
+
+  test('what is taken back before it is there is never installed', async () => {
+    let found = (_: readonly ApiGroup[]): void => {}
+    const { ask, json } = await serveWidgets({}, (server) => {
+      server.installApiGroupsWhen('late', new Promise((resolve) => (found = resolve)))[Symbol.dispose]()
+    })
+    found([demoGroup()])
+    await expect.poll(async () => (await ask(WIDGETS)).status).toBe(404)
+    expect((await json('GET', '/apis')).body['groups']).toEqual([])
   })
 
   test('a storage is waited for, and destroyed once when nothing is written any more', async () => {

@@ -199,6 +199,7 @@ export class ApiServer implements Delegate {
       readOnly: new Seats(config.maxRequestsInFlight, host.clock),
       mutating: new Seats(config.maxMutatingRequestsInFlight, host.clock),
     }
+    const failed = (error: unknown): void => this.#say({ type: 'error', where: 'API groups', error: errorRecord(error) })
     this.#groups = new GroupInstaller({
       world: {
         clock: host.clock,
@@ -206,12 +207,13 @@ export class ApiServer implements Delegate {
         warn: (exchange, text) => warnOn(exchange, '', text),
         admission: config.admission ?? [],
         bodyMax: config.maxRequestBodyBytes,
-        failed: (error) => this.#say({ type: 'error', where: 'API groups', error: errorRecord(error) }),
+        failed,
       },
       warn: (message) => this.#say({ type: 'warning', message }),
       delegated: () => delegate.apiGroups ?? [],
       storages: {
         awaitReady: (resource, probe) => this.#awaitStorage(resource, probe),
+        failed,
         destroyAtEnd: (destroy) => (this.#life ?? this.registered).addDestroy(`${name}-storages`, destroy),
       },
       info: { title: 'Generic API Server', version: config.version['gitVersion'] || 'unversioned' },
@@ -291,6 +293,33 @@ export class ApiServer implements Delegate {
     const installed = this.#groups.install(groups)
     this.#serveOpenApi()
     return installed
+  }
+
+  /**
+   * As {@link installApiGroups}, for groups that have to be found first, such as definitions in a
+   * database. It is a mux-complete signal: until they are there, unknown paths are answered with
+   * 503, and what has become of it is seen in the inspector and in the report.
+   * @returns what takes them back, or keeps them from being installed
+   * @throws QuiesceError ERR_TOO_LATE once it is prepared, ERR_OPTION_INVALID
+   * @example
+   * server.installApiGroupsWhen('definitions', readDefinitions().then(groupsOf))
+   */
+  installApiGroupsWhen(name: string, groups: PromiseLike<readonly ApiGroup[]>): Disposable {
+    if (typeof (groups as PromiseLike<unknown> | undefined)?.then !== 'function')
+      throw optionError(`groups of ${show(name)}`, groups, 'a promise of a list of groups')
+    let isWanted = true
+    let installed: Disposable | undefined
+    const installing = Promise.resolve(groups).then((all) => {
+      if (isWanted) installed = this.installApiGroups(...all)
+    })
+    this.addMuxCompleteSignal(name, installing)
+    this.#groups.expect()
+    return {
+      [Symbol.dispose]: () => {
+        isWanted = false
+        installed?.[Symbol.dispose]()
+      },
+    }
   }
 
   /**

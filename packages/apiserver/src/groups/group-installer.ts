@@ -61,6 +61,11 @@ export class GroupInstaller {
     return this.#add(groups)
   }
 
+  /** Groups may come later. */
+  expect(): void {
+    this.#storages.expect()
+  }
+
   installLegacy(prefix: string, group: ApiGroup): Disposable {
     if (!LEGACY_PREFIXES.includes(prefix)) throw optionError('prefix', prefix, LEGACY_PREFIXES.join(', '))
     if (group.group !== '') throw optionError('group', group.group, 'the one without a name')

@@ -7,6 +7,8 @@ export interface StorageHost {
   readonly awaitReady: (resource: string, probe: StorageProbe) => void
   /** Called once, when there is a first storage to destroy. */
   readonly destroyAtEnd: (destroy: () => Promise<void>) => unknown
+  /** Is given what a storage has thrown whose end nothing waits for. */
+  readonly failed: (error: unknown) => void
 }
 
 /**
@@ -17,14 +19,24 @@ export class GroupStorages {
   readonly #host: StorageHost
   readonly #byResource = new Map<string, Storage>()
   readonly #all = new Set<Storage>()
+  #isExpected = false
+  #isOver = false
 
   constructor(host: StorageHost) {
     this.#host = host
   }
 
+  /** There are storages, or there will be. */
+  expect(): void {
+    if (!this.#isExpected) this.#host.destroyAtEnd(this.#destroy)
+    this.#isExpected = true
+  }
+
   /** @param resource by its group, version and resource: `apps/v1/deployments` */
   add(resource: string, storage: Storage): void {
-    if (this.#all.size === 0) this.#host.destroyAtEnd(this.#destroy)
+    // It came when all others were gone already.
+    if (this.#isOver) return void this.#destroyLate(storage)
+    this.expect()
     this.#all.add(storage)
     const isKnown = this.#byResource.has(resource)
     this.#byResource.set(resource, storage)
@@ -32,7 +44,16 @@ export class GroupStorages {
       this.#host.awaitReady(resource, (context) => this.#byResource.get(resource)?.ready?.(context))
   }
 
+  async #destroyLate(storage: Storage): Promise<void> {
+    try {
+      await storage.destroy?.()
+    } catch (thrown) {
+      this.#host.failed(thrown)
+    }
+  }
+
   readonly #destroy = async (): Promise<void> => {
+    this.#isOver = true
     await Promise.all(Array.from(this.#all, async (storage) => void (await storage.destroy?.())))
   }
 }
