@@ -134,9 +134,9 @@ export interface Life extends AsyncDisposable {
 
   /**
    * Makes work that is not HTTP part of the request drain: with `work`, until it has settled (its
-   * result is returned); without, until the returned Disposable is disposed. With `work` it rejects
-   * with what that throws; left alone, a refusal is no unhandled rejection, nor is work that ends
-   * by its signal.
+   * result is returned); without, until the returned Disposable is disposed. Rejects with the error
+   * of `work`. A refusal, or work that ends by its signal, causes no unhandled rejection when
+   * nothing handles it.
    * A refused hold is counted (`counts().rejected.hold`), and the first ones are named in warnings.
    * @throws QuiesceError ERR_NOT_ACCEPTING from NotAcceptingNewRequest on, without having called
    * `work`

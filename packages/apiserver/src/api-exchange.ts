@@ -111,8 +111,8 @@ export class ApiExchange {
   }
 
   /**
-   * What is given to those that filters wait for. Their signal is that of the request, and its
-   * handler has not asked for it: a connection that the handler takes over is ended in its turn.
+   * The context of authenticators and authorizers. It aborts with the request, without marking the
+   * handler's signal as used: a connection that the handler takes over is ended in its turn.
    */
   get waiting(): { readonly signal: AbortSignal } {
     return new Waiting(this.view)

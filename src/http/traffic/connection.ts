@@ -39,8 +39,8 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
   /** What it was called when it was decided to end it by force. */
   forcedAs: Straggler | undefined = undefined
   /**
-   * What it was called when it was ended as an idle one in the middle of what its wire does without
-   * a request; a socket that has closed has no address.
+   * Its name when it was closed as idle while its wire was at work without a request, such as a TLS
+   * handshake; a closed socket has no address that could be asked later.
    */
   unfinishedAs: Straggler | undefined = undefined
   #wire: Wire

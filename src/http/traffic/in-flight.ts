@@ -190,9 +190,8 @@ export class InFlight {
   }
 
   /**
-   * Joins a drain that goes on for `ms` if need be: that of requests, or, when it is over, that of
-   * watches. Of the second there has to be the time of a last call left in any case: nothing but
-   * its end says how long it takes.
+   * Joins the drain of requests, which goes on for `ms` if need be, or, when that is over, the
+   * drain of watches: only if at least the time of one last call is left of it.
    */
   #joinDrain(ms: number): WaitGroup | undefined {
     const now = this.#clock.now()

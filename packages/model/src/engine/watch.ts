@@ -23,8 +23,8 @@ export interface Watched {
  * are selected for, and the keys of the context that conditions, actions and inputs read. It is a
  * copy of the machine it is made for, and behaves like it.
  *
- * What only assignments read is not looked at: they are kept, and done again to any other context.
- * That ends when something else looks at the context after them.
+ * Reads made only by `assign()` are no dependencies: assignments are kept, and done again to any
+ * other context. A later read by anything else makes them dependencies.
  */
 export class WatchedMachine {
   readonly machine: AnyStateMachine
