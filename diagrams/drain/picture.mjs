@@ -49,8 +49,8 @@ export function drainSvg({ entries, ledger, stopAt, options }) {
   const lanes = /** @type {const} */ ([
     ['requests in flight', gauges.map(({ at, requests }) => ({ at, value: requests }))],
     ['watches', gauges.map(({ at, watches }) => ({ at, value: watches }))],
-    ['open connections', gauges.map(({ at, connections: { active, idle, told } }) => ({ at, value: active + idle + told }))],
-    ['clients told to leave', ledger.map(({ at, told }) => ({ at, value: told }))],
+    ['open connections', gauges.map(({ at, connections: { active, idle, notified } }) => ({ at, value: active + idle + notified }))],
+    ['clients told to leave', ledger.map(({ at, notified }) => ({ at, value: notified }))],
   ])
   const rowsTop = HEAD + lanes.length * LANE + 12
   const axis = rowsTop + PHASES.length * ROW + 6

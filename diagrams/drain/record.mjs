@@ -11,7 +11,7 @@ import { sleep } from '../../build/src/example/sleep.js'
 import { testLife } from '../../build/src/testing/index.js'
 
 /** @typedef {import('../../build/src/inspector/protocol.js').JournalEntry} JournalEntry */
-/** @typedef {{ at: number, asked: number, answered: number, lost: number, told: number }} Ledger */
+/** @typedef {{ at: number, asked: number, answered: number, lost: number, notified: number }} Ledger */
 /** @typedef {{ entries: JournalEntry[], ledger: Ledger[], stopAt: number, options: typeof OPTIONS }} Recording */
 
 export const OPTIONS = /** @type {const} */ ({ whileDraining: 'refuse', shutdownDelay: '2500ms', deadline: '20s' })
@@ -69,8 +69,9 @@ async function run(journal) {
     }
     for (const client of clients) client.tick(at)
     await life.clock.advance(STEP_MS)
-    const sum = (/** @type {'asked' | 'answered' | 'lost' | 'told'} */ what) => clients.reduce((total, client) => total + client[what], 0)
-    ledger.push({ at: life.clock.now(), asked: sum('asked'), answered: sum('answered'), lost: sum('lost'), told: sum('told') })
+    const sum = (/** @type {'asked' | 'answered' | 'lost' | 'notified'} */ what) =>
+      clients.reduce((total, client) => total + client[what], 0)
+    ledger.push({ at: life.clock.now(), asked: sum('asked'), answered: sum('answered'), lost: sum('lost'), notified: sum('notified') })
   }
   return { ledger, stopAt: begun + stopAt }
 }
@@ -80,7 +81,7 @@ class Client {
   asked = 0
   answered = 0
   lost = 0
-  told = 0
+  notified = 0
   /** @type {import('../../build/src/testing/index.js').TestConnection} */
   #connection
   #kind
@@ -106,14 +107,14 @@ class Client {
   /** @param {number} at */
   tick(at) {
     const connection = this.#connection
-    if (at < this.#nextAt || !connection.isOpen || connection.wasTold || connection.outstanding.length > 0) return
+    if (at < this.#nextAt || !connection.isOpen || connection.wasNotified || connection.outstanding.length > 0) return
     const { everyMs, path } = this.#kind
     this.#nextAt = at + everyMs
     this.asked++
     connection.request(path).response.then(
       () => {
         this.answered++
-        if (connection.wasTold) this.told = 1
+        if (connection.wasNotified) this.notified = 1
       },
       () => this.lost++,
     )

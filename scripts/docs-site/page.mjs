@@ -118,7 +118,7 @@ ${key}
 <div class="chart-space" id="chart-space">
 <div class="chart-body" id="chart-body" tabindex="0" role="group" aria-labelledby="chart-title"></div>
 </div>
-<p class="chart-told"><output id="chart-told">Point at a phase: what it waits for, and what waits for it, is lit. A click, or Enter, shows its states.</output></p>
+<p class="chart-notified"><output id="chart-notified">Point at a phase: what it waits for, and what waits for it, is lit. A click, or Enter, shows its states.</output></p>
 </section>
 <noscript><p><img src="diagrams/wiring-refuse.svg" alt="Who waits for whom, in the mode refuse"></p></noscript>
 <p>Without a script: in the mode <a href="diagrams/wiring-refuse.svg">refuse</a>, in the mode <a href="diagrams/wiring-retry-after.svg">retry-after</a>; <a href="diagrams/lifecycle-states.svg">with every state</a>.</p>

@@ -174,10 +174,10 @@ export class Listener {
   ): void {
     if (this.#state === 'closed') return
     const { server } = this
-    let told = false
+    let notified = false
     const tell = (death: Parameters<typeof died>[0]): void => {
-      if (told || this.#state === 'closed') return
-      told = true
+      if (notified || this.#state === 'closed') return
+      notified = true
       died(death)
     }
     const onError = (error: Error): void => tell({ kind: 'error', error })

@@ -174,8 +174,8 @@ export type LifecycleFact =
     }
   | {
       readonly type: 'connections'
-      readonly told: number
-      readonly idleUntold: number
+      readonly notified: number
+      readonly idleUnnotified: number
       readonly ended: number
       readonly forced: number
       readonly forcedNames: readonly Straggler[]

@@ -82,7 +82,7 @@ export function neutralWording(name: string = NAME_DEFAULT, prefix: string = MET
         help: 'Sources of metrics that were left out of a scrape, by reason.',
       },
       connections: { name: `${prefix}connections`, help: 'Open connections, by protocol and version of TLS.' },
-      told: { name: `${prefix}connections_told`, help: 'Open connections whose client was told to leave.' },
+      notified: { name: `${prefix}connections_notified`, help: 'Open connections whose client was told to leave.' },
       inFlight: { name: `${prefix}in_flight`, help: 'What a drain waits for, by kind.' },
       rejections: { name: `${prefix}requests_rejected_total`, help: 'Requests refused because the server ends, by kind of refusal.' },
       signals: { name: `${prefix}lifecycle_signal_timestamp_seconds`, help: 'When a lifecycle signal fired, in seconds since the epoch.' },

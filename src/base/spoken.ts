@@ -23,8 +23,8 @@ export interface SpokenCount extends Spoken {
 export interface SpokenFates extends Spoken {
   /** Those that were open when the shutdown was initiated. */
   readonly open: number
-  readonly told: number
-  readonly idleUntold: number
+  readonly notified: number
+  readonly idleUnnotified: number
   readonly ended: number
   readonly forced: number
 }
@@ -57,14 +57,14 @@ export function openWords(counts: readonly SpokenCount[] = []): string {
 }
 
 /**
- * What became of connections, a text for each protocol: `HTTP/2 over TLSv1.3: 12 open, 11 told, 1
- * forced`. None when all were HTTP/1.1 without TLS: of those the sums say as much.
+ * What became of connections, a text for each protocol: `HTTP/2 over TLSv1.3: 12 open, 11
+ * notified, 1 forced`. None when all were HTTP/1.1 without TLS: of those the sums say as much.
  */
 export function fateWords(fates: readonly SpokenFates[] = []): string[] {
   if (fates.every(isPlain)) return []
   return fates.map((fate) => {
-    const { open, told, idleUntold, ended, forced } = fate
-    const some = [`${open} open`, ...counted({ told, 'idle and untold': idleUntold, 'ended by clients': ended, 'by force': forced })]
+    const { open, notified, idleUnnotified, ended, forced } = fate
+    const some = [`${open} open`, ...counted({ notified, 'closed idle': idleUnnotified, 'ended by clients': ended, 'by force': forced })]
     return `${spokenWords(fate) || fate.protocol}: ${some.join(', ')}`
   })
 }

@@ -90,7 +90,7 @@ export interface MetricWords {
   /** Gauge of open connections, by protocol and TLS. */
   readonly connections: MetricName
   /** Gauge of connections that were told to close, and are open. */
-  readonly told: MetricName
+  readonly notified: MetricName
   /** Gauge of what a drain waits for, by kind. */
   readonly inFlight: MetricName
   /** Counter of requests that were refused because of the end, by kind. */

@@ -133,7 +133,7 @@ export function sequenceMermaid(moments: readonly Moment[]): string {
 
 function message(moment: Moment, phases: ReadonlyMap<string, string>): string {
   switch (moment.type) {
-    case 'told':
+    case 'notified':
       return `  outside->>lifecycle: ${label(moment.text)}`
     case 'begun':
       return `  lifecycle->>+${phases.get(moment.phase)}: ${moment.time}`

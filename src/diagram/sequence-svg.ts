@@ -75,7 +75,9 @@ class SequenceSheet {
     this.#moments = moments
     this.#top = top + HEAD
     this.#bars = barsOf(moments)
-    const names = moments.flatMap((moment) => (moment.type === 'told' ? moment.text : 'signal' in moment ? moment.signal : undefined) ?? [])
+    const names = moments.flatMap(
+      (moment) => (moment.type === 'notified' ? moment.text : 'signal' in moment ? moment.signal : undefined) ?? [],
+    )
     this.lifeline = TIME_WIDTH + Math.max(0, ...names.map((name) => widthOf(name, true))) + 26
     let x = this.lifeline + 34
     this.#columns = Array.from({ length: Math.max(0, ...this.#bars.map(({ column }) => column + 1)) }, (_, column) => {
@@ -113,7 +115,7 @@ class SequenceSheet {
   #drawn(moment: Moment, row: number, y: number): string[] {
     const { lifeline } = this
     switch (moment.type) {
-      case 'told':
+      case 'notified':
         return [words('name', TIME_WIDTH, y, moment.text), arrow(TIME_WIDTH + widthOf(moment.text, true) + 6, lifeline - 1, y)]
       case 'signal':
         return signalSvg(moment.signal, lifeline, y)

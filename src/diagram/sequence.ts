@@ -9,7 +9,7 @@ import { type WalkStep, walk } from './walk.ts'
  */
 export type Moment =
   /** From outside to the lifecycle. */
-  | { readonly type: 'told'; readonly time: string; readonly text: string }
+  | { readonly type: 'notified'; readonly time: string; readonly text: string }
   | { readonly type: 'begun'; readonly time: string; readonly phase: string }
   /** A phase has answered; most fire their signal at once. */
   | { readonly type: 'ended'; readonly time: string; readonly phase: string; readonly outcome: string; readonly signal?: string }
@@ -34,7 +34,7 @@ export async function sequenceOf(plan: LifePlan): Promise<readonly Moment[]> {
     }
     last = step.at
     const time = `+${formatDuration(step.at - base)}`
-    if (step.type === 'told') moments.push({ type: 'told', time, text: decoded(step.event) })
+    if (step.type === 'notified') moments.push({ type: 'notified', time, text: decoded(step.event) })
     else if (step.fact.type === 'phase.started') {
       working.add(step.fact.phase)
       moments.push({ type: 'begun', time, phase: step.fact.phase })

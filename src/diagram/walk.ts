@@ -13,7 +13,7 @@ import { watchDrainMachine } from '../machines/phases/watch-drain.ts'
  * what is waited for.
  */
 export type WalkStep =
-  | { readonly at: number; readonly type: 'told'; readonly event: string }
+  | { readonly at: number; readonly type: 'notified'; readonly event: string }
   | { readonly at: number; readonly type: 'fact'; readonly fact: MachineFact }
 
 /** How long the server serves before it is stopped. */
@@ -46,7 +46,7 @@ export async function walk(plan: LifePlan): Promise<readonly WalkStep[]> {
   })
   const actor = createActor(machine, { clock, input: plan.input })
   const tell = async (event: Parameters<typeof actor.send>[0], text: string = event.type) => {
-    steps.push({ at: clock.now(), type: 'told', event: text })
+    steps.push({ at: clock.now(), type: 'notified', event: text })
     actor.send(event)
     await clock.advance(0)
   }

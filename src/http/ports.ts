@@ -42,7 +42,7 @@ export interface WireConnection {
   /** How it ended in the words of that protocol: `closed 1001`. */
   endedAs: string | undefined
   /** Its client has been told that the connection closes: no later request is looked at. */
-  readonly wasTold: boolean
+  readonly wasNotified: boolean
   /** Its turn to be told has come, and its wire tells it as soon as it can. */
   readonly isDue: boolean
   /** Nothing is outstanding on it. */

@@ -57,7 +57,7 @@ export function lifeMetrics(words: MetricWords, { view, gauges, sourceFailures, 
     Object.entries(values).map(([name, value]) => ({ labels: { [label]: name } as Labels, value }))
   const leftMs = leftUntil(view, 'forced', now)
   return [
-    { ...words.told, type: 'gauge', samples: [{ labels: {}, value: connections.told }] },
+    { ...words.notified, type: 'gauge', samples: [{ labels: {}, value: connections.notified }] },
     {
       ...words.inFlight,
       type: 'gauge',

@@ -289,7 +289,7 @@ export interface Life extends AsyncDisposable {
    * What its own `/metrics` says of it, for a registry that prints it among others: see
    * `registerInto`. Made when it is asked for.
    * @example
-   * const told = life.metrics.collect().find(({ name }) => name === 'quiesce_connections_told')
+   * const told = life.metrics.collect().find(({ name }) => name === 'quiesce_connections_notified')
    */
   readonly metrics: OwnMetrics
 

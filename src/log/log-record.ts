@@ -118,10 +118,10 @@ export function recordOf(event: LifecycleEvent, context: SignalContext): LogReco
     case 'drained':
       return event.what === 'requests' ? requestsDrained(event, words) : watchesDrained(event, words)
     case 'connections': {
-      const { told, idleUntold, ended, forced, forcedNames, lastRequestMs, upgraded, byProtocol } = event
+      const { notified, idleUnnotified, ended, forced, forcedNames, lastRequestMs, upgraded, byProtocol } = event
       const counts = {
-        told,
-        idleUntold,
+        notified,
+        idleUnnotified,
         ended,
         forced,
         ...(lastRequestMs !== undefined && { lastRequest: formatDuration(lastRequestMs) }),

@@ -110,8 +110,8 @@ class LifeSpans {
         break
       case 'connections':
         this.#phases.get(WAITED_FOR_BY.connection)?.setAttributes({
-          'quiesce.connections.told': event.told,
-          'quiesce.connections.idle_untold': event.idleUntold,
+          'quiesce.connections.notified': event.notified,
+          'quiesce.connections.idle_unnotified': event.idleUnnotified,
           'quiesce.connections.ended': event.ended,
           'quiesce.connections.forced': event.forced,
           ...(event.byProtocol && { 'quiesce.connections.by_protocol': event.byProtocol.map(fatesText) }),
@@ -180,9 +180,9 @@ class LifeSpans {
   }
 }
 
-/** `HTTP/2 TLSv1.3: 12 open, 11 told, 0 idle untold, 0 ended, 1 forced` */
-const fatesText = ({ protocol, tls, open, told, idleUntold, ended, forced }: SpokenFates): string =>
-  `${protocol} ${tls}: ${open} open, ${told} told, ${idleUntold} idle untold, ${ended} ended, ${forced} forced`
+/** `HTTP/2 TLSv1.3: 12 open, 11 notified, 0 closed idle, 0 ended, 1 forced` */
+const fatesText = ({ protocol, tls, open, notified, idleUnnotified, ended, forced }: SpokenFates): string =>
+  `${protocol} ${tls}: ${open} open, ${notified} notified, ${idleUnnotified} closed idle, ${ended} ended, ${forced} forced`
 
 const reasonAttributes = (reason: StopReason | undefined): Attributes =>
   reason ? { 'quiesce.stop.reason': reason.kind, ...(reason.kind === 'os-signal' && { 'quiesce.stop.os_signal': reason.signal }) } : {}

@@ -69,7 +69,7 @@ const COUNTS: readonly (readonly [string, (of: Report) => number, boolean])[] = 
   ['handlers that outlived', ({ handlers }) => handlers.length, true],
   ['audit events lost', ({ audit }) => audit?.lost ?? 0, true],
   ['connections by force', ({ connections }) => connections.forced, true],
-  ['connections idle and untold', ({ connections }) => connections.idleUntold, false],
+  ['connections closed idle', ({ connections }) => connections.idleUnnotified, false],
   ['failures', ({ errors }) => errors.reduce((sum, { count: times = 1 }) => sum + times, 0), true],
   ['late answers', ({ lateAnswers }) => lateAnswers.length, false],
   ['warnings', ({ warnings }) => warnings.length, false],

@@ -24,13 +24,13 @@ export interface TrafficGauges {
   /** Handlers that outlived their responses. */
   readonly handlers: number
   /**
-   * Each open connection once: `told` that it closes, else `active` with a request on it, else
+   * Each open connection once: `notified` that it closes, else `active` with a request on it, else
    * `idle`. And all of them by what they speak; recordings of earlier versions do not have that.
    */
   readonly connections: {
     readonly active: number
     readonly idle: number
-    readonly told: number
+    readonly notified: number
     readonly byProtocol?: readonly SpokenCount[]
   }
   /** Requests refused so far, by kind of refusal. */
@@ -62,8 +62,8 @@ export const inFlightOf = ({
   watches,
   holds,
   handlers,
-  connections: { active, idle, told },
-}: Omit<TrafficGauges, 'blocking'>): number => requests + watches + holds + handlers + active + idle + told
+  connections: { active, idle, notified },
+}: Omit<TrafficGauges, 'blocking'>): number => requests + watches + holds + handlers + active + idle + notified
 
 /** What the traffic counts, with the hooks that run. */
 export function gaugesOf({ blocking, ...counts }: TrafficGauges, { hooks }: LifeView, now: number): Gauges {

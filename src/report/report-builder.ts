@@ -159,11 +159,11 @@ const reportedDrain = (drained: EventOf<'drained'> | undefined): ReportedDrain =
   drained ? { before: drained.before, after: drained.after, cut: reportedStragglers(drained.cut) } : { before: 0, after: 0, cut: [] }
 
 function reportedConnections(event: EventOf<'connections'> | undefined): ReportedConnections {
-  const { told = 0, idleUntold = 0, ended = 0, forced = 0, forcedNames = [], lastRequestMs, upgraded, byProtocol } = event ?? {}
+  const { notified = 0, idleUnnotified = 0, ended = 0, forced = 0, forcedNames = [], lastRequestMs, upgraded, byProtocol } = event ?? {}
   const last = lastRequestMs === undefined ? {} : { lastRequestMs: milliseconds(lastRequestMs) }
   return {
-    told,
-    idleUntold,
+    notified,
+    idleUnnotified,
     ended,
     forced,
     forcedNames: reportedStragglers(forcedNames),

@@ -166,13 +166,13 @@ const hooksTable = ({ hooks }: Report): string =>
 
 function traffic(report: Report): string {
   const { requests, watches, connections, rejections, audit } = report
-  const { told, ended, idleUntold, forced, lastRequestMs, upgraded, byProtocol } = connections
+  const { notified, ended, idleUnnotified, forced, lastRequestMs, upgraded, byProtocol } = connections
   const refused = Object.entries(rejections).filter(([, count]) => count > 0)
   return definitions([
     ['Requests', `${requests.before} to drain, ${requests.after} left`],
     ['Watches', `${watches.before} to end, ${watches.after} left`],
     ['Last call', lastCallWords(report)],
-    ['Connections', `${told} told to leave, ${ended} ended by clients, ${idleUntold} idle and untold, ${forced} by force`],
+    ['Connections', `${notified} told to leave, ${ended} ended by clients, ${idleUnnotified} closed idle, ${forced} by force`],
     ...fateWords(byProtocol).map((words) => ['By protocol', words] as const),
     [
       'Upgraded',

@@ -130,9 +130,9 @@ export interface ReportedDrain {
 
 export interface ReportedConnections {
   /** Got a last response that told the client to leave. */
-  readonly told: number
+  readonly notified: number
   /** Idle when the listener closed and had no response to be told by. */
-  readonly idleUntold: number
+  readonly idleUnnotified: number
   /** Ended by their client. */
   readonly ended: number
   readonly forced: number

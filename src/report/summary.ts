@@ -25,7 +25,7 @@ const MESSAGE_WIDTH_MAX = 2_000
 
 export function summary(report: Report): SummaryLine[] {
   const { budget, requests, watches, handlers, connections, rejections, audit, lateAnswers, errors, warnings } = report
-  const { told, idleUntold, ended, forced, forcedNames, upgraded, byProtocol } = connections
+  const { notified, idleUnnotified, ended, forced, forcedNames, upgraded, byProtocol } = connections
   const refused = Object.entries(rejections).filter(([, count]) => count > 0)
   // A report of an earlier version says nothing of its budget.
   const until = budget ? `; they had until +${formatInColumn(budget.cuts.requests)}` : ''
@@ -37,7 +37,7 @@ export function summary(report: Report): SummaryLine[] {
     ...(watches.before + watches.after > 0 ? [ok('watches', `${watches.before} to end, ${watches.after} left`)] : []),
     ...listed('  cut', watches.cut),
     ...listed('handlers', handlers),
-    ok('connections', `${told} told to leave, ${ended} ended by clients, ${idleUntold} idle and untold, ${forced} by force`),
+    ok('connections', `${notified} told to leave, ${ended} ended by clients, ${idleUnnotified} closed idle, ${forced} by force`),
     ...listed('  forced', forcedNames),
     ...upTo(
       PROTOCOLS_MAX,

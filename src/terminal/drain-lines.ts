@@ -96,10 +96,10 @@ function inFlight({ blockers }: Progress, gauges: Gauges): string[] {
 
 const IN_FLIGHT: readonly Blocker['kind'][] = ['request', 'hold', 'watch']
 
-function open({ connections: { active, idle, told, byProtocol } }: Gauges): string[] {
+function open({ connections: { active, idle, notified, byProtocol } }: Gauges): string[] {
   const protocols = openWords(byProtocol)
-  const counts = `${active} active, ${idle} idle, ${told} told to leave`
-  return active + idle + told > 0 ? [protocols === '' ? counts : `${counts}: ${protocols}`] : []
+  const counts = `${active} active, ${idle} idle, ${notified} told to leave`
+  return active + idle + notified > 0 ? [protocols === '' ? counts : `${counts}: ${protocols}`] : []
 }
 
 function refused({ rejected }: Gauges): string[] {

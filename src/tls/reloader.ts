@@ -39,7 +39,7 @@ export class Reloader {
   #unwatchedToldAt = Number.NEGATIVE_INFINITY
   #retryMs = RETRY_FIRST_MS
   /** By the message of the failure: since when it is there. */
-  #failing = new Map<string, { readonly since: number; wasTold: boolean }>()
+  #failing = new Map<string, { readonly since: number; wasNotified: boolean }>()
 
   constructor(reloading: Reloading) {
     this.#reloading = reloading
@@ -97,11 +97,11 @@ export class Reloader {
   #tell(failures: readonly QuiesceError[], unwatched: readonly QuiesceError[]): void {
     const { clock, failed } = this.#reloading
     const now = clock.now()
-    const failing = new Map(failures.map(({ message }) => [message, this.#failing.get(message) ?? { since: now, wasTold: false }]))
+    const failing = new Map(failures.map(({ message }) => [message, this.#failing.get(message) ?? { since: now, wasNotified: false }]))
     for (const error of failures) {
       const state = failing.get(error.message)
-      if (!state || state.wasTold || now - state.since < LASTING_MS) continue
-      state.wasTold = true
+      if (!state || state.wasNotified || now - state.since < LASTING_MS) continue
+      state.wasNotified = true
       failed(error)
     }
     this.#failing = failing

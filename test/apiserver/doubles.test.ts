@@ -76,7 +76,7 @@ describe('the contract of an authorizer', () => {
       ),
     ],
     ['a union', unionAuthorizer(privilegedGroups('a'), new RecordingAuthorizer('deny'))],
-    ['one that takes time', new RecordingAuthorizer(async () => ({ decision: 'no-opinion', error: new Error('told') }))],
+    ['one that takes time', new RecordingAuthorizer(async () => ({ decision: 'no-opinion', error: new Error('notified') }))],
   ])('is kept by %s', async (_name, authorizer) => {
     expect(await authorizerFaults(authorizer)).toEqual([])
   })

@@ -134,14 +134,14 @@ test('what a check is excluded by is read and quoted as Go does', async () => {
 
 test('only a GET is told in HTML where the profiles are', async () => {
   const served = await serveApi({ config: { enableProfiling: true, authorizer: { authorize: () => ({ decision: 'allow' }) } } })
-  const told = async (method: string) => {
+  const notified = async (method: string) => {
     const { status, headers, body } = await ask(served, '/debug/pprof', {}, method)
     return [status, headers.location, headers['content-type'], headers['content-length'], body]
   }
   const html = 'text/html; charset=utf-8'
-  expect(await told('GET')).toEqual([302, '/debug/pprof/', html, '36', '<a href="/debug/pprof/">Found</a>.\n\n'])
-  expect(await told('HEAD')).toEqual([302, '/debug/pprof/', html, undefined, ''])
-  expect(await told('POST')).toEqual([302, '/debug/pprof/', undefined, '0', ''])
+  expect(await notified('GET')).toEqual([302, '/debug/pprof/', html, '36', '<a href="/debug/pprof/">Found</a>.\n\n'])
+  expect(await notified('HEAD')).toEqual([302, '/debug/pprof/', html, undefined, ''])
+  expect(await notified('POST')).toEqual([302, '/debug/pprof/', undefined, '0', ''])
 })
 
 // 16 KiB is what node lets in. What takes the square of that blocks the event loop for seconds.

@@ -36,7 +36,7 @@ test('the chart lights what a phase waits for and what waits for it, in both mod
     'watch-drain',
   ])
   await expect
-    .poll(() => page.locator('#chart-told').innerText())
+    .poll(() => page.locator('#chart-notified').innerText())
     .toMatch(/^in-flight-drained waits for RequestsDrained and WatchesDrained; fires InFlightRequestsDrained; .* wait for it$/)
   await page.locator('h1').hover()
   expect(await page.evaluate(RELATED)).toEqual([])

@@ -38,9 +38,9 @@ test('says nothing when it was quick, off a terminal, and on one that cannot mov
 
 test('an exploration tells how far it is', { timeout: 60_000 }, () => {
   const plan = planOf(createServer({ listener: () => {} }, { logger: false, platform: 'kubernetes' }))
-  const told: (readonly [number, number])[] = []
-  const onProgress = (found: number, taken: number): void => void told.push([found, taken])
+  const notified: (readonly [number, number])[] = []
+  const onProgress = (found: number, taken: number): void => void notified.push([found, taken])
   const { graph } = explore(composeLifecycle(plan), environmentOf(plan, { onProgress }))
-  expect(told.map(([, taken]) => taken)).toEqual(Array.from({ length: Math.ceil(graph.stateCount / 2_048) }, (_, i) => i * 2_048))
-  for (const [found, taken] of told) expect(found).toBeGreaterThan(taken)
+  expect(notified.map(([, taken]) => taken)).toEqual(Array.from({ length: Math.ceil(graph.stateCount / 2_048) }, (_, i) => i * 2_048))
+  for (const [found, taken] of notified) expect(found).toBeGreaterThan(taken)
 })

@@ -11,9 +11,9 @@ const fetchOf = (value: (request: Request) => unknown): ((request: Request) => u
 const request = new Request('http://localhost/')
 
 test('a function that makes a life is named as one at its first request', async () => {
-  const told = 'default export of app.mjs: a function is taken for a fetch function (request), and this one returned a life'
-  expect(() => fetchOf(() => createLife())(request)).toThrow(told)
-  await expect(fetchOf(async () => createLife())(request)).rejects.toThrow(told)
+  const notified = 'default export of app.mjs: a function is taken for a fetch function (request), and this one returned a life'
+  expect(() => fetchOf(() => createLife())(request)).toThrow(notified)
+  await expect(fetchOf(async () => createLife())(request)).rejects.toThrow(notified)
 })
 
 test('a fetch function answers as it does', async () => {

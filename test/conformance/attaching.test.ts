@@ -48,7 +48,7 @@ describe.each(attachedSubjects)('$name', ({ listen }) => {
     await fired(life, 'HTTPServerStoppedListening')
     stage.slow.open()
     expect(await client.response()).toMatchObject({ status: 200, body: 'done\n', headers: { connection: 'close' } })
-    expect(await stopped).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 }, connections: { told: 1 } })
+    expect(await stopped).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 }, connections: { notified: 1 } })
   })
 
   test('a connection from before that has sent nothing is closed as any other', async () => {
@@ -60,7 +60,7 @@ describe.each(attachedSubjects)('$name', ({ listen }) => {
     expect(life.counts().connections.open).toBe(2)
     await life.start()
     const { exitCode, warnings, connections } = await life.stop()
-    expect({ exitCode, warnings, connections }).toMatchObject({ exitCode: 0, warnings: [], connections: { idleUntold: 2, forced: 0 } })
+    expect({ exitCode, warnings, connections }).toMatchObject({ exitCode: 0, warnings: [], connections: { idleUnnotified: 2, forced: 0 } })
     expect(await silent.closed()).toBe('ended')
   })
 

@@ -65,7 +65,7 @@ class Http2Client implements Client {
   readonly #heard = new Set<() => void>()
   #taken = 0
   #toldAfter: number | undefined
-  #told: { readonly lastStream: number } | undefined
+  #notified: { readonly lastStream: number } | undefined
 
   constructor(socket: Socket) {
     this.#dam = new Dam(socket, Number.POSITIVE_INFINITY)
@@ -81,7 +81,7 @@ class Http2Client implements Client {
     this.#session = connectHttp2('http://localhost', { createConnection: () => this.#dam })
     this.#session.on('error', () => undefined)
     this.#session.on('goaway', (_code, lastStream) => {
-      this.#told ??= { lastStream }
+      this.#notified ??= { lastStream }
       this.#toldAfter ??= this.#taken
     })
     // Node's client reads nothing while it cannot write.
@@ -179,7 +179,7 @@ class Http2Client implements Client {
   /** @see RFC 9113 section 8.7 */
   #isRetryable({ id, rstCode }: ClientHttp2Stream): boolean {
     if (rstCode === constants.NGHTTP2_REFUSED_STREAM || id === undefined) return true
-    return this.#told !== undefined && id > this.#told.lastStream
+    return this.#notified !== undefined && id > this.#notified.lastStream
   }
 }
 

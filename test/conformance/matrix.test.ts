@@ -11,7 +11,7 @@ import { KINDS, MODES, type Place, parse, ROWS, type Row, rowsOf, STATES, TRANSP
 
 const PLACES: readonly Place[] = TRANSPORTS.flatMap((over) => MODES.flatMap((mode) => KINDS.map((kind) => ({ over, mode, kind }))))
 
-const FATES = ['told', 'idleUntold', 'ended', 'forced'] as const
+const FATES = ['notified', 'idleUnnotified', 'ended', 'forced'] as const
 
 /** Milliseconds of virtual time from the stop to the report, by the name of the limit. */
 const OVER_BY: Readonly<Record<string, readonly [number, number]>> = {

@@ -27,8 +27,8 @@ export function ofAnswers(client: Client, ...answers: readonly Promise<number>[]
       const seen = await Promise.all(fates)
       const taken = seen.filter((fate) => /^\d+$/.test(fate)).length
       const { toldAfter } = client
-      const told = toldAfter === undefined ? 'untold' : toldAfter > taken ? 'told too late' : 'told'
-      return [...(seen.length > 0 ? [seen.join(' ')] : []), told]
+      const notified = toldAfter === undefined ? 'unnotified' : toldAfter > taken ? 'told too late' : 'notified'
+      return [...(seen.length > 0 ? [seen.join(' ')] : []), notified]
     },
     ended: () => client.ended(),
   }
@@ -72,8 +72,8 @@ export const ofTunnel = (client: Client, goodbye?: string): Witness => ({
 export async function tunnelTo(port: number, isSecure: boolean, authority: string): Promise<Witness> {
   const socket = await socketTo(port, isSecure, isSecure ? ['h2'] : undefined)
   const session = connectHttp2('http://localhost', { createConnection: () => socket })
-  let isTold = false
-  session.on('goaway', () => (isTold = true))
+  let isNotified = false
+  session.on('goaway', () => (isNotified = true))
   session.on('error', () => undefined)
   const ended = new Promise<string>((resolve) => {
     socket.once('end', () => resolve('ended')).once('close', () => resolve('reset'))
@@ -90,7 +90,7 @@ export async function tunnelTo(port: number, isSecure: boolean, authority: strin
     saw: async () => {
       await closed
       const whole = received === 'bye' ? ['goodbye'] : received === '' ? [] : [`received ${received}`]
-      return [...(stream.rstCode === 0 ? whole : ['lost']), isTold ? 'told' : 'untold']
+      return [...(stream.rstCode === 0 ? whole : ['lost']), isNotified ? 'notified' : 'unnotified']
     },
     ended: () => ended,
   }

@@ -68,7 +68,7 @@ describe.each(subjects)('$name', ({ serve }) => {
     expect(await stopped).toMatchObject({
       exitCode: 0,
       requests: { before: 1, after: 0, cut: [] },
-      connections: { told: 1, forced: 0 },
+      connections: { notified: 1, forced: 0 },
       errors: [],
     })
     await expect(connectTo(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
@@ -109,7 +109,7 @@ describe.each(subjects)('$name', ({ serve }) => {
     const stopped = life.stop()
     expect(await used.closed()).toBe('ended')
     expect(await unused.closed()).toBe('ended')
-    expect(await stopped).toMatchObject({ exitCode: 0, connections: { idleUntold: 2, told: 0, forced: 0 } })
+    expect(await stopped).toMatchObject({ exitCode: 0, connections: { idleUnnotified: 2, notified: 0, forced: 0 } })
   })
 
   test('tells a keep-alive client to leave while the server still accepts', async () => {
@@ -122,7 +122,7 @@ describe.each(subjects)('$name', ({ serve }) => {
     expect(await second.ask('GET', '/hello')).toMatchObject({ status: 200, headers: { connection: 'close' } })
     expect(life.signal('NotAcceptingNewRequest').aborted).toBe(false)
     await letGo()
-    expect(await stopped).toMatchObject({ exitCode: 0, connections: { told: 2, idleUntold: 0 } })
+    expect(await stopped).toMatchObject({ exitCode: 0, connections: { notified: 2, idleUnnotified: 0 } })
   })
 
   test('is alive and not ready while it stops', async () => {
@@ -167,7 +167,7 @@ describe.each(subjects)('$name', ({ serve }) => {
     expect(await late.closed()).toBe('ended')
     stage.slow.open()
     expect(await slow.response()).toMatchObject({ status: 200 })
-    expect(await stopped).toMatchObject({ exitCode: 0, rejections: { 'not-accepting': 1 }, connections: { told: 2 } })
+    expect(await stopped).toMatchObject({ exitCode: 0, rejections: { 'not-accepting': 1 }, connections: { notified: 2 } })
     expect(stage.begun).toEqual({ '/slow': 1 })
   })
 
@@ -186,7 +186,7 @@ describe.each(subjects)('$name', ({ serve }) => {
     expect(first.headers['connection']).not.toBe('close')
     expect(await client.response()).toMatchObject({ status: 503, headers: { connection: 'close' } })
     expect(await client.closed()).toBe('ended')
-    expect(await stopped).toMatchObject({ exitCode: 0, connections: { told: 1 } })
+    expect(await stopped).toMatchObject({ exitCode: 0, connections: { notified: 1 } })
   })
 
   test('in retry-after mode, answers 429 on new connections until everything has drained', async () => {
@@ -236,7 +236,7 @@ describe.each(attachedSubjects)('$name', ({ serve }) => {
     expect(await stopped).toMatchObject({
       exitCode: 0,
       watches: { before: 1, after: 0, cut: [] },
-      connections: { forced: 0, forcedNames: [], idleUntold: 1 },
+      connections: { forced: 0, forcedNames: [], idleUnnotified: 1 },
     })
   })
 

@@ -136,14 +136,15 @@ async function expectTold({ adapter, toldWithinMs }: Served, client: Client, aft
 /** Of a connection with an exchange that was broken off: the others go on, or all is forced. */
 const brokenOff = ({ adapter }: Served, name: string) =>
   adapter.breaksOffAlone
-    ? { told: 1, forced: 0, forcedNames: [] }
-    : { told: 0, forced: 1, forcedNames: [{ name: expect.stringMatching(new RegExp(String.raw`^127\.0\.0\.1:\d+ ${name}$`)) }] }
+    ? { notified: 1, forced: 0, forcedNames: [] }
+    : { notified: 0, forced: 1, forcedNames: [{ name: expect.stringMatching(new RegExp(String.raw`^127\.0\.0\.1:\d+ ${name}$`)) }] }
 
 /** How long the end takes at most of a connection on which nothing is outstanding. */
 const idleTakesMs = ({ adapter }: Served): number => (adapter.tellsByAnswer ? LAST_CALL_MS : LEAVE_MS)
 
 /** How a connection ends that is idle when idle ones are closed. */
-const idle = ({ adapter }: Served, count = 1) => (adapter.tellsByAnswer ? { idleUntold: count, told: 0 } : { idleUntold: 0, told: count })
+const idle = ({ adapter }: Served, count = 1) =>
+  adapter.tellsByAnswer ? { idleUnnotified: count, notified: 0 } : { idleUnnotified: 0, notified: count }
 
 /** Moves virtual time on until it has happened; a life has ended by its deadline in any case. */
 async function pass({ t }: Served, what: string, hasHappened: () => boolean): Promise<void> {
@@ -177,7 +178,7 @@ export const CASES: readonly Case[] = [
       const { t, open } = served
       const client = await open()
       await connected(served, 1)
-      expect(t.life.counts().connections).toMatchObject({ open: 1, told: 0, idle: 1 })
+      expect(t.life.counts().connections).toMatchObject({ open: 1, notified: 0, idle: 1 })
       const report = await t.end()
       expect(await client.ended()).toBe('ended')
       expect(report).toMatchObject({ exitCode: 0, connections: { ...idle(served), ended: 0, forced: 0 }, warnings: [] })
@@ -206,7 +207,7 @@ export const CASES: readonly Case[] = [
       await connected(served, 1)
       client.leave()
       await connected(served, 0)
-      expect(await t.end()).toMatchObject({ exitCode: 0, connections: { told: 0, idleUntold: 0, ended: 0, forced: 0 } })
+      expect(await t.end()).toMatchObject({ exitCode: 0, connections: { notified: 0, idleUnnotified: 0, ended: 0, forced: 0 } })
     },
   },
   {
@@ -226,7 +227,7 @@ export const CASES: readonly Case[] = [
       expect(report).toMatchObject({
         exitCode: 0,
         requests: { before: 1, after: 0, cut: [] },
-        connections: { told: 1, idleUntold: 0, forced: 0 },
+        connections: { notified: 1, idleUnnotified: 0, forced: 0 },
       })
     },
   },
@@ -245,7 +246,7 @@ export const CASES: readonly Case[] = [
       await expectTold(served, client, 3)
       const report = await t.end(ended)
       expect(await client.ended()).toBe('ended')
-      expect(report).toMatchObject({ exitCode: 0, requests: { after: 0 }, connections: { told: 1, forced: 0 } })
+      expect(report).toMatchObject({ exitCode: 0, requests: { after: 0 }, connections: { notified: 1, forced: 0 } })
     },
   },
   {
@@ -261,7 +262,7 @@ export const CASES: readonly Case[] = [
       expect(client.toldAfter).toBe(1)
       const report = await t.end(ended)
       expect(await client.ended()).toBe('ended')
-      expect(report).toMatchObject({ exitCode: 0, connections: { told: 1, idleUntold: 0, forced: 0 } })
+      expect(report).toMatchObject({ exitCode: 0, connections: { notified: 1, idleUnnotified: 0, forced: 0 } })
     },
   },
   {
@@ -277,7 +278,11 @@ export const CASES: readonly Case[] = [
       expect(client.toldAfter).toBe(0)
       const report = await t.end(ended)
       expect(await client.ended()).toBe('ended')
-      expect(report).toMatchObject({ exitCode: 0, requests: { before: 0, after: 0 }, connections: { told: 1, idleUntold: 0, forced: 0 } })
+      expect(report).toMatchObject({
+        exitCode: 0,
+        requests: { before: 0, after: 0 },
+        connections: { notified: 1, idleUnnotified: 0, forced: 0 },
+      })
     },
   },
   {
@@ -319,7 +324,7 @@ export const CASES: readonly Case[] = [
       expect(await rest()).toEqual({ status: 200, body: 'done\n' })
       const report = await t.end(ended)
       expect(await client.ended()).toBe('ended')
-      expect(report).toMatchObject({ exitCode: 0, connections: { told: 1, forced: 0 } })
+      expect(report).toMatchObject({ exitCode: 0, connections: { notified: 1, forced: 0 } })
     },
   },
   {
@@ -485,7 +490,7 @@ export const CASES: readonly Case[] = [
       const report = await t.end()
       expect(await client.ended()).toBe('ended')
       expect(report).toMatchObject({ exitCode: 0, watches: { before: 1, after: 0, cut: [] } })
-      expect(report.connections).toMatchObject({ idleUntold: 1, forced: 0, forcedNames: [] })
+      expect(report.connections).toMatchObject({ idleUnnotified: 1, forced: 0, forcedNames: [] })
     },
   },
   {
@@ -528,7 +533,7 @@ export const CASES: readonly Case[] = [
       expect(client.toldAfter).toBe(1)
       const report = await t.end(ended)
       expect(await client.ended()).toBe('ended')
-      expect(report).toMatchObject({ exitCode: 0, connections: { told: 1, forced: 0 } })
+      expect(report).toMatchObject({ exitCode: 0, connections: { notified: 1, forced: 0 } })
     },
   },
   {
@@ -569,7 +574,7 @@ export const CASES: readonly Case[] = [
       expect(report).toMatchObject({
         exitCode: 5,
         requests: { before: 1, after: 1, cut: [{ name: 'GET /hang' }] },
-        connections: { told: 0, forced: 1, forcedNames: [{ name: expect.stringMatching(/^127\.0\.0\.1:\d+ GET \/hang$/) }] },
+        connections: { notified: 0, forced: 1, forcedNames: [{ name: expect.stringMatching(/^127\.0\.0\.1:\d+ GET \/hang$/) }] },
       })
     },
   },
@@ -582,7 +587,7 @@ export const CASES: readonly Case[] = [
       await connected(served, 1)
       const report = await t.end()
       expect(await handshake?.ended()).toBe('ended')
-      expect(report).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 }, warnings: [unfinished(1)] })
+      expect(report).toMatchObject({ exitCode: 0, connections: { idleUnnotified: 1, forced: 0 }, warnings: [unfinished(1)] })
       expect(lasted(report)).toBeLessThanOrEqual(FIRST_HEAD_MS)
     },
   },
@@ -595,7 +600,7 @@ export const CASES: readonly Case[] = [
       await connected(served, 1)
       const report = await t.end()
       expect(await handshake?.ended()).toBe('ended')
-      expect(report).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 }, warnings: [unfinished(1)] })
+      expect(report).toMatchObject({ exitCode: 0, connections: { idleUnnotified: 1, forced: 0 }, warnings: [unfinished(1)] })
       expect(lasted(report)).toBeLessThanOrEqual(FIRST_HEAD_MS)
       expect(lasted(report)).toBeGreaterThan(LAST_CALL_MS)
     },
@@ -614,7 +619,7 @@ export const CASES: readonly Case[] = [
       await expectTold(served, client, 1)
       const report = await t.end(ended)
       expect(await client.ended()).toBe('ended')
-      expect(report).toMatchObject({ exitCode: 0, connections: { told: 1, idleUntold: 0, forced: 0 }, warnings: [] })
+      expect(report).toMatchObject({ exitCode: 0, connections: { notified: 1, idleUnnotified: 0, forced: 0 }, warnings: [] })
     },
   },
   {
@@ -626,7 +631,7 @@ export const CASES: readonly Case[] = [
       await connected(served, 1)
       const client = (await handshake?.finish()) as Client
       expect(await client.ask('/hello')).toMatchObject({ status: 200 })
-      expect(t.life.counts().connections).toMatchObject({ open: 1, told: 0, idle: 1 })
+      expect(t.life.counts().connections).toMatchObject({ open: 1, notified: 0, idle: 1 })
       client.leave()
       await connected(served, 0)
       expect(await t.end()).toMatchObject({ exitCode: 0, warnings: [] })
@@ -641,7 +646,7 @@ export const CASES: readonly Case[] = [
       await connected(served, 1)
       handshake?.leave()
       await connected(served, 0)
-      expect(await t.end()).toMatchObject({ exitCode: 0, connections: { idleUntold: 0, forced: 0 }, warnings: [] })
+      expect(await t.end()).toMatchObject({ exitCode: 0, connections: { idleUnnotified: 0, forced: 0 }, warnings: [] })
     },
   },
 ]

@@ -52,15 +52,15 @@ describe('places', () => {
 })
 
 describe('a server with steps of its own', () => {
-  const told: string[] = []
+  const notified: string[] = []
   const noting = (name: string, admit: (exchange: ExchangeView) => boolean): PlacedStep => ({
     name,
     admit,
-    over: (exchange) => told.push(`${name} ${exchange.name} ${exchange.countedAs}`),
+    over: (exchange) => notified.push(`${name} ${exchange.name} ${exchange.countedAs}`),
   })
 
   test('asks them in order, tells those that were asked of the end, the last one first, and waits for what they answer later', async () => {
-    told.length = 0
+    notified.length = 0
     const finish: (() => void)[] = []
     const server = await testServer(() => new Response('handler'), {
       steps: [
@@ -75,14 +75,14 @@ describe('a server with steps of its own', () => {
     })
     const client = await server.connect()
     expect((await client.get('/')).body).toBe('handler')
-    expect(told).toEqual(['last GET / request', 'answers GET / request', 'first GET / request'])
+    expect(notified).toEqual(['last GET / request', 'answers GET / request', 'first GET / request'])
 
-    told.length = 0
+    notified.length = 0
     const later = client.get('/later')
     await expect.poll(() => server.life.counts().requests).toBe(1)
     finish[0]?.()
     expect((await later).body).toBe('later')
-    expect(told).toEqual(['answers GET /later request', 'first GET /later request'])
+    expect(notified).toEqual(['answers GET /later request', 'first GET /later request'])
     void server.life.stop()
     await server.end()
   })

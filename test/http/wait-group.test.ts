@@ -293,17 +293,17 @@ describe('RateLimitedWaitGroup', () => {
     function scene() {
       const clock = new VirtualClock()
       const group = new RateLimitedWaitGroup()
-      const told: string[] = []
-      const join = (name: string): Member => group.tryAdd(() => void told.push(`${name}@${clock.now()}`)) as Member
-      return { clock, group, told, join }
+      const notified: string[] = []
+      const join = (name: string): Member => group.tryAdd(() => void notified.push(`${name}@${clock.now()}`)) as Member
+      return { clock, group, notified, join }
     }
 
     test('are told with their token, in the order of joining, and leave at once', async () => {
-      const { clock, group, told, join } = scene()
+      const { clock, group, notified, join } = scene()
       const members = ['a', 'b', 'c'].map(join)
       const waited = group.wait(atRate(clock, 100))
       await clock.runToEnd()
-      expect(told).toEqual(['a@0', 'b@10', 'c@20'])
+      expect(notified).toEqual(['a@0', 'b@10', 'c@20'])
       expect(group.count).toBe(3)
       for (const member of members) member.done()
       expect(await waited).toEqual({ before: 3, after: 0 })
@@ -311,15 +311,15 @@ describe('RateLimitedWaitGroup', () => {
     })
 
     test('that join late queue behind the others, are waited for, and are refused when the wait is over', async () => {
-      const { clock, group, told, join } = scene()
-      const late = (name: string): Member | undefined => group.tryAddLate(() => void told.push(`${name}@${clock.now()}`))
+      const { clock, group, notified, join } = scene()
+      const late = (name: string): Member | undefined => group.tryAddLate(() => void notified.push(`${name}@${clock.now()}`))
       expect(late('too early'), 'nothing is waited for yet').toBeUndefined()
       const members = ['a', 'b', 'c'].map(join)
       const waited = group.wait(atRate(clock, 100))
       await clock.advance(5)
       members.push(late('d') as Member, late('e') as Member)
       await clock.runToEnd()
-      expect(told).toEqual(['a@0', 'b@10', 'c@20', 'd@30', 'e@40'])
+      expect(notified).toEqual(['a@0', 'b@10', 'c@20', 'd@30', 'e@40'])
       expect(group.count).toBe(5)
       for (const member of members) member.done()
       expect(await waited).toEqual({ before: 3, after: 0 })
@@ -328,18 +328,18 @@ describe('RateLimitedWaitGroup', () => {
     })
 
     test('whose turn would come after the deadline are told at once', async () => {
-      const { clock, group, told, join } = scene()
+      const { clock, group, notified, join } = scene()
       for (const name of ['a', 'b', 'c', 'd']) join(name)
       const waited = group.wait(atRate(clock, 100, 15))
       await clock.advance(0)
-      expect([...told].sort()).toEqual(['a@0', 'c@0', 'd@0'])
+      expect([...notified].sort()).toEqual(['a@0', 'c@0', 'd@0'])
       await clock.runToEnd()
-      expect(told.at(-1)).toBe('b@10')
+      expect(notified.at(-1)).toBe('b@10')
       expect(await waited).toMatchObject({ before: 4, after: 4 })
     })
 
     test('that leave before their turn are not told, and hold the counter until their own token', async () => {
-      const { clock, group, told, join } = scene()
+      const { clock, group, notified, join } = scene()
       const [a, b] = ['a', 'b'].map(join)
       const asked: number[] = []
       const limiter = new RateLimiter(clock, 100)
@@ -359,32 +359,32 @@ describe('RateLimitedWaitGroup', () => {
       expect(await isSettled(waited)).toBe(false)
       await clock.runToEnd()
       expect(await waited).toEqual({ before: 2, after: 0 })
-      expect(told).toEqual(['a@0'])
+      expect(notified).toEqual(['a@0'])
       expect(clock.now()).toBe(10)
       expect(asked, 'each passed the limiter once').toEqual([0, 0])
     })
 
     test('that left before the drain are neither told nor given a token', async () => {
-      const { clock, group, told, join } = scene()
+      const { clock, group, notified, join } = scene()
       join('gone').done()
       const here = join('here')
       const waited = group.wait(atRate(clock, 100))
       await clock.runToEnd()
-      expect(told).toEqual(['here@0'])
+      expect(notified).toEqual(['here@0'])
       expect(await isSettled(waited)).toBe(false)
       here.done()
       expect(await waited).toEqual({ before: 1, after: 0 })
     })
 
     test('and members without share one queue', async () => {
-      const { clock, group, told, join } = scene()
+      const { clock, group, notified, join } = scene()
       const silent = group.tryAdd() as Member
       const [a, b] = ['a', 'b'].map(join)
       const waited = group.wait(atRate(clock, 100))
       await clock.advance(1)
       silent.done()
       await clock.advance(9)
-      expect(told).toEqual(['a@0', 'b@10'])
+      expect(notified).toEqual(['a@0', 'b@10'])
       a?.done()
       b?.done()
       expect(group.count).toBe(0)
@@ -394,14 +394,14 @@ describe('RateLimitedWaitGroup', () => {
     })
 
     test('a goodbye that throws counts as one, and the others are told', async () => {
-      const { clock, group, told, join } = scene()
+      const { clock, group, notified, join } = scene()
       group.tryAdd(() => {
         throw new Error('goodbye failed')
       })
       join('b')
       void group.wait(atRate(clock, 100))
       await clock.runToEnd()
-      expect(told).toEqual(['b@10'])
+      expect(notified).toEqual(['b@10'])
       expect(group.count).toBe(2)
     })
 
@@ -425,10 +425,10 @@ describe('RateLimitedWaitGroup', () => {
       ] as const) {
         grants.length = 0
         const group = new RateLimitedWaitGroup()
-        const told: number[] = []
+        const notified: number[] = []
         for (let index = 0; index < members; index++) {
           const member = join(group, () => {
-            told.push(index)
+            notified.push(index)
             member.done()
           })
         }
@@ -440,7 +440,7 @@ describe('RateLimitedWaitGroup', () => {
           expect(grants).toHaveLength(Math.min(members, granted + 500 + queued))
         }
         expect(await waited).toEqual({ before: members, after: 0 })
-        expect(told).toEqual(Array.from({ length: members }, (_, index) => index))
+        expect(notified).toEqual(Array.from({ length: members }, (_, index) => index))
       }
     })
 
@@ -448,8 +448,8 @@ describe('RateLimitedWaitGroup', () => {
       const asked: (() => void)[] = []
       const limiter = { wait: () => new Promise<boolean>((resolve) => asked.push(() => resolve(true))) }
       const group = new RateLimitedWaitGroup()
-      let told = 0
-      const members = Array.from({ length: 1002 }, () => join(group, () => told++))
+      let notified = 0
+      const members = Array.from({ length: 1002 }, () => join(group, () => notified++))
       const waited = group.wait(() => ({ limiter, ...stopAfter(new VirtualClock(), FOR_EVER) }))
       members[1001]?.done()
       expect(asked).toHaveLength(1001)
@@ -458,7 +458,7 @@ describe('RateLimitedWaitGroup', () => {
         await settled()
       }
       expect(asked).toHaveLength(1002)
-      expect(told).toBe(1001)
+      expect(notified).toBe(1001)
       for (const member of members) member.done()
       expect(await waited).toEqual({ before: 1002, after: 0 })
     })

@@ -168,7 +168,7 @@ describe('the stream', () => {
     await reader.closed
     expect(reader.entries.findLast((entry) => entry.kind === 'gauges')).toMatchObject({
       requests: 0,
-      connections: { active: 0, idle: 0, told: 0 },
+      connections: { active: 0, idle: 0, notified: 0 },
     })
   })
 

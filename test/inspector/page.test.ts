@@ -456,7 +456,7 @@ describe('the other panels', () => {
       connections: {
         active: 3,
         idle: 1,
-        told: 2,
+        notified: 2,
         byProtocol: [
           { protocol: 'HTTP/2', tls: 'TLSv1.3', open: 5 },
           { protocol: 'TLS handshake', tls: 'pending', open: 1 },
@@ -487,10 +487,10 @@ describe('the other panels', () => {
       ],
     })
     // Recordings of earlier versions do not say it.
-    const earlier = { ...gauges, connections: { active: 3, idle: 1, told: 2 } }
+    const earlier = { ...gauges, connections: { active: 3, idle: 1, notified: 2 } }
     expect(blockingOf({ ...view, gauges: earlier }, 8_500).groups.some(({ kind }) => kind === 'protocol')).toBe(false)
     expect(lineOf({ ...gauges, n: 1 }, 0, journal.last.actors).text).toBe(
-      '2 requests, 1 watch, 6 connections (2 told; 5 HTTP/2 over TLSv1.3, 1 TLS handshake)',
+      '2 requests, 1 watch, 6 connections (2 notified; 5 HTTP/2 over TLSv1.3, 1 TLS handshake)',
     )
     expect(blockingOf({ ...view, life: { ...view.life, stop: undefined } }, 8_500).headline).toBe(
       'A stop now would wait for 2 requests, 1 watch and 1 idle socket',
@@ -662,7 +662,7 @@ describe('the other panels', () => {
   test('the report says what connections spoke, and when the last request came', () => {
     const report = journal.last.report as Report
     const cut = [{ name: 'GET /slow', ageMs: 2_000, protocol: 'HTTP/2', tls: 'TLSv1.3' }] as const
-    const fates = { open: 3, told: 2, idleUntold: 0, ended: 0, forced: 1 }
+    const fates = { open: 3, notified: 2, idleUnnotified: 0, ended: 0, forced: 1 }
     const connections = {
       ...report.connections,
       lastRequestMs: 1_500,
@@ -672,7 +672,7 @@ describe('the other panels', () => {
     expect(lines.map(({ what, text }) => `${what}: ${text}`)).toEqual(
       expect.arrayContaining([
         'cut: GET /slow (HTTP/2 over TLSv1.3), 2s old',
-        'by protocol: HTTP/2 over TLSv1.3: 3 open, 2 told, 1 by force',
+        'by protocol: HTTP/2 over TLSv1.3: 3 open, 2 notified, 1 by force',
         'last request: 1.5s after the stop',
       ]),
     )

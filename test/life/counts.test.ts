@@ -12,7 +12,7 @@ const NOTHING = {
   eventStreams: 0,
   watches: 0,
   holds: 0,
-  connections: { open: 0, told: 0, idle: 0, byProtocol: [] },
+  connections: { open: 0, notified: 0, idle: 0, byProtocol: [] },
   rejected: { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0, hold: 0 },
 }
 
@@ -36,7 +36,7 @@ test('counts requests, watches, holds and connections, each from its beginning t
   while (t.life.counts().requests + t.life.counts().watches < 2) await new Promise(setImmediate)
   const counts = t.life.counts()
   const byProtocol = [{ protocol: 'HTTP/1.1', tls: 'none', open: 3 }]
-  expect(counts).toEqual({ ...NOTHING, requests: 1, watches: 1, holds: 1, connections: { open: 3, told: 0, idle: 1, byProtocol } })
+  expect(counts).toEqual({ ...NOTHING, requests: 1, watches: 1, holds: 1, connections: { open: 3, notified: 0, idle: 1, byProtocol } })
   expect(structuredClone(counts)).toEqual(counts)
 
   hold[Symbol.dispose]()

@@ -41,7 +41,7 @@ test('what goes on is counted and named: oldest first, each connection once, hoo
   await expect.poll(() => life.status.gauges().handlers).toBe(1)
   clients.push(await open('/second'))
 
-  expect(life.status.gauges()).toMatchObject({ requests: 2, watches: 1, holds: 1, connections: { active: 3, idle: 1, told: 0 } })
+  expect(life.status.gauges()).toMatchObject({ requests: 2, watches: 1, holds: 1, connections: { active: 3, idle: 1, notified: 0 } })
   expect(names(life.status.gauges())).toEqual({
     requests: ['GET /first', 'GET /second'],
     watches: ['GET /watch'],
@@ -55,7 +55,7 @@ test('what goes on is counted and named: oldest first, each connection once, hoo
   await made.clock.advance(0)
   await expect.poll(() => names(life.status.gauges())['hooks']).toEqual(['pre-shutdown hook "leave"'])
   // Nobody is told by a response that has begun already; an idle connection holds up nobody yet.
-  expect(life.status.gauges().connections).toMatchObject({ active: 3, idle: 1, told: 0 })
+  expect(life.status.gauges().connections).toMatchObject({ active: 3, idle: 1, notified: 0 })
   // A connection with half of its first request is given a second, and nothing here lets time pass.
   const half = await RawClient.open({ port: made.port })
   half.send('GET /half')
@@ -76,7 +76,7 @@ test('what goes on is counted and named: oldest first, each connection once, hoo
     watches: 0,
     holds: 0,
     handlers: 0,
-    connections: { active: 0, idle: 0, told: 0 },
+    connections: { active: 0, idle: 0, notified: 0 },
   })
   expect(Object.values(names(life.status.gauges())).flat()).toEqual([])
 })
@@ -92,6 +92,6 @@ test('of many, the oldest are named and all are counted', async () => {
 })
 
 test('what an end may wait for is one number, in which all of it is', () => {
-  const connections = { active: 16, idle: 32, told: 64 }
+  const connections = { active: 16, idle: 32, notified: 64 }
   expect(inFlightOf({ requests: 1, watches: 2, holds: 4, handlers: 8, connections, rejected: { late: 128 } })).toBe(127)
 })

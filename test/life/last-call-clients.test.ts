@@ -77,7 +77,7 @@ test('a client that was answered and does not close its side by the cut of conne
   expect((await once(socket, 'data'))[0]).toContain('\r\nConnection: close\r\n')
   const report = await t.end(ended)
   expect(report.phases.find(({ name }) => name === 'close-connections')).toMatchObject({ outcome: 'cut' })
-  expect(report).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 }, connections: { told: 1, forced: 0 } })
+  expect(report).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 }, connections: { notified: 1, forced: 0 } })
 })
 
 describe('idle connections', () => {
@@ -94,7 +94,7 @@ describe('idle connections', () => {
     expect(report).toMatchObject({
       exitCode: 0,
       lastCall: { accepted: 0, answered: 1 },
-      connections: { told: 1, idleUntold: 1, forced: 0 },
+      connections: { notified: 1, idleUnnotified: 1, forced: 0 },
     })
     expect(report.requests).toMatchObject({ before: 1, after: 0 })
   })
@@ -128,7 +128,7 @@ describe('idle connections', () => {
     expect(await silent.closed()).toBe('ended')
     await t.clock.advance(280)
     expect(await client.ask('GET', '/next')).toMatchObject({ status: 200, headers: { connection: 'close' } })
-    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { told: 1, idleUntold: 1 } })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { notified: 1, idleUnnotified: 1 } })
   })
 
   test('hold nothing up once all have been told: the last call ends early', async () => {
@@ -217,7 +217,7 @@ describe('the last connection, whose response began before the stop', () => {
       exitCode: 0,
       requests: { before: 2, after: 0 },
       rejections: { 'not-accepting': 0, late: 0 },
-      connections: { told: 1 },
+      connections: { notified: 1 },
     })
   })
 
@@ -230,7 +230,7 @@ describe('the last connection, whose response began before the stop', () => {
     expect(await waiting.t.end(waiting.ended)).toMatchObject({
       exitCode: 0,
       requests: { before: 1, after: 0 },
-      connections: { idleUntold: 1 },
+      connections: { idleUnnotified: 1 },
     })
 
     const left = await stoppedInTheMiddle()
@@ -301,7 +301,7 @@ describe('the last connection, which a watch was on', () => {
       exitCode: 0,
       watches: { before: 1, after: 0 },
       rejections: { 'not-accepting': 0, late: 0 },
-      connections: { told: 1 },
+      connections: { notified: 1 },
     })
   })
 
@@ -309,7 +309,7 @@ describe('the last connection, which a watch was on', () => {
     const { t, ended } = await stoppedInAWatch()
     await t.clock.advance(300)
     await t.fired('WatchesDrained')
-    expect(await t.end(ended)).toMatchObject({ exitCode: 0, watches: { before: 1, after: 0 }, connections: { idleUntold: 1 } })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, watches: { before: 1, after: 0 }, connections: { idleUnnotified: 1 } })
   })
 
   test('is refused its next request when the grace leaves no time to answer it', async () => {
@@ -363,7 +363,7 @@ describe('the last connection, which a watch was on', () => {
         },
       },
     )
-    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { idleUnnotified: 1, forced: 0 } })
   })
 
   test('has no request served that comes too late for the grace, also when others go on', async () => {
@@ -417,7 +417,7 @@ describe('what never becomes a request', () => {
     client.send('GET / HTTP/1.1\r\nHos')
     await expect.poll(() => t.life.counts().connections.open, POLL).toBe(1)
     const report = await t.end()
-    expect(report).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
+    expect(report).toMatchObject({ exitCode: 0, connections: { idleUnnotified: 1, forced: 0 } })
     expect(Date.parse(report.endedAt) - Date.parse(report.stopRequestedAt as string)).toBeLessThanOrEqual(1_000)
   })
 
@@ -434,7 +434,7 @@ describe('what never becomes a request', () => {
     const t = newAttachedLife(server, { clock: new VirtualClock() })
     await t.life.start()
     const report = await t.end()
-    expect(report).toMatchObject({ exitCode: 0, warnings: [], connections: { idleUntold: 1, forced: 0 } })
+    expect(report).toMatchObject({ exitCode: 0, warnings: [], connections: { idleUnnotified: 1, forced: 0 } })
     expect(Date.parse(report.endedAt) - Date.parse(report.stopRequestedAt as string)).toBeLessThanOrEqual(1_000)
   })
 
@@ -449,7 +449,7 @@ describe('what never becomes a request', () => {
     const t = newAttachedLife(server, { clock: new VirtualClock() })
     await t.life.start()
     const report = await t.end()
-    expect(report).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
+    expect(report).toMatchObject({ exitCode: 0, connections: { idleUnnotified: 1, forced: 0 } })
     expect(await client.closed()).toBe('ended')
   })
 
@@ -467,7 +467,7 @@ describe('what never becomes a request', () => {
     await expect.poll(() => life.counts().connections.open, POLL).toBe(1)
     const report = await life.stop()
     await closed
-    expect(report).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
+    expect(report).toMatchObject({ exitCode: 0, connections: { idleUnnotified: 1, forced: 0 } })
   })
 
   test('one that ends when its connection is closing is not named as one that has not', async () => {
@@ -497,7 +497,7 @@ describe('what never becomes a request', () => {
     const finished = once(server, 'secureConnection')
     dam.open()
     await finished
-    expect(await report).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
+    expect(await report).toMatchObject({ exitCode: 0, connections: { idleUnnotified: 1, forced: 0 } })
     expect(warned).toEqual([])
   })
 })

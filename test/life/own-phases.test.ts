@@ -99,14 +99,14 @@ describe('a phase of the user`s', () => {
 
   test('of start-up is told when a stop comes in between', async () => {
     const reached = new Roadblock()
-    let told = ''
+    let notified = ''
     const t = newLife()
     t.life.addPhase(
       'migrate',
       async ({ signal }) => {
         void reached.pass()
         await aborted(signal)
-        told = (signal.reason as Error).message
+        notified = (signal.reason as Error).message
       },
       { after: ['AuditRunning'], before: ['bind'] },
     )
@@ -114,7 +114,7 @@ describe('a phase of the user`s', () => {
     await reached.reached
     expect((await t.end()).exitCode).toBe(0)
     await expect(started).rejects.toMatchObject({ code: 'ERR_STOPPED_DURING_START' })
-    expect(told).not.toBe('')
+    expect(notified).not.toBe('')
   })
 
   test.each([
@@ -135,17 +135,17 @@ describe('a phase of the user`s', () => {
 
   test('that hangs without a bound of its own is cut in time for those behind it', async () => {
     const called: string[] = []
-    let told: AbortSignal | undefined
+    let notified: AbortSignal | undefined
     const t = newLife({ clock: new VirtualClock(), options: { deadline: '8s' } })
     t.life.addPhase('flush-queue', ({ signal }) => {
-      told = signal
+      notified = signal
       return never
     })
     t.life.addDestroy('pool', () => void called.push('pool'))
     await t.life.start()
     const report = await t.end()
     expect(report.exitCode).toBe(5)
-    expect(told?.aborted).toBe(true)
+    expect(notified?.aborted).toBe(true)
     expect(report.phases.find(({ name }) => name === 'flush-queue')).toMatchObject({ outcome: 'cut' })
     expect(report.phases.find(({ name }) => name === 'destroy')).toMatchObject({ outcome: 'ok' })
     expect(called).toEqual(['pool'])

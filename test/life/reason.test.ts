@@ -20,14 +20,14 @@ class DatabaseError extends Error {
 /** A life that notes what its hooks are told. */
 function listening(options: NonNullable<Parameters<typeof newLife>[0]>['options'] = {}) {
   const t = newLife({ options })
-  const told: Record<string, StopCause | undefined> = {}
+  const notified: Record<string, StopCause | undefined> = {}
   const note = ({ name, reason }: UserCodeContext): void => {
-    told[name] = reason
+    notified[name] = reason
   }
   t.life.addPreShutdownHook('leave', note)
   t.life.addPhase('flush', note)
   t.life.addDestroy('pool', note)
-  return { t, told, note }
+  return { t, notified, note }
 }
 
 describe('hooks, phases and destroy functions are told why', () => {
@@ -38,25 +38,25 @@ describe('hooks, phases and destroy functions are told why', () => {
   ])('of %s', async (_, ask, reason) => {
     const t = newLife()
     Object.assign(t.process, { send: () => true })
-    const told: unknown[] = []
+    const notified: unknown[] = []
     for (const add of ['addPreShutdownHook', 'addPhase', 'addDestroy'] as const)
-      t.life[add](add, (context) => void told.push(context.reason))
+      t.life[add](add, (context) => void notified.push(context.reason))
     const ended = t.life.run()
     await t.fired('PostStartHooksLaunched')
     ask(t)
     expect((await t.end(ended)).reason).toEqual(reason)
-    expect(told).toEqual([reason, reason, reason])
+    expect(notified).toEqual([reason, reason, reason])
   })
 
   test('of a crash, with what was thrown itself', async () => {
-    const { t, told } = listening()
+    const { t, notified } = listening()
     const thrown = new DatabaseError('gone', { cause: 'the network' })
     const ended = t.life.run()
     await t.fired('PostStartHooksLaunched')
     t.process.crash(thrown)
     const report = await t.end(ended)
     for (const name of ['leave', 'flush', 'pool']) {
-      const reason = told[name]
+      const reason = notified[name]
       expect(reason).toMatchObject({ kind: 'crash', origin: 'uncaughtException' })
       expect(reason?.kind === 'crash' && reason.error).toBe(thrown)
     }
@@ -68,19 +68,19 @@ describe('hooks, phases and destroy functions are told why', () => {
   })
 
   test('of a crash by something that is no error, as an error', async () => {
-    const { t, told } = listening()
+    const { t, notified } = listening()
     const ended = t.life.run()
     await t.fired('PostStartHooksLaunched')
     t.process.crash('just text', 'unhandledRejection')
     await t.end(ended)
-    const reason = told['pool']
+    const reason = notified['pool']
     if (reason?.kind !== 'crash') throw new Error(`told ${reason?.kind}`)
     expect(reason.error).toBeInstanceOf(Error)
     expect(reason.error.cause).toBe('just text')
   })
 
   test('of a post-start hook that failed, with what it threw; it itself runs without a reason', async () => {
-    const { t, told, note } = listening()
+    const { t, notified, note } = listening()
     const thrown = new DatabaseError('no cache')
     t.life.addPostStartHook('warm', async (context) => {
       note(context)
@@ -88,8 +88,8 @@ describe('hooks, phases and destroy functions are told why', () => {
     })
     await t.life.start()
     await t.end(t.life.ended)
-    expect(told['warm']).toBeUndefined()
-    const reason = told['leave']
+    expect(notified['warm']).toBeUndefined()
+    const reason = notified['leave']
     expect(reason).toMatchObject({ kind: 'hook-failed', hook: 'warm' })
     expect(reason?.kind === 'hook-failed' && reason.error).toBe(thrown)
   })
@@ -129,21 +129,21 @@ describe('hooks, phases and destroy functions are told why', () => {
       { phase: 'start', error: { code: 'ERR_UNKNOWN_REFERENCE', details: { unknown: 'nothing' } } },
     ],
   ])('of a start that failed by %s', async (_, make, expected) => {
-    const { t, told } = await make()
+    const { t, notified } = await make()
     await expect(t.life.start()).rejects.toMatchObject({ code: 'ERR_START' })
     await t.end(t.life.ended)
-    expect(told['pool']).toMatchObject({ kind: 'start-failed', ...expected })
-    expect(told['pool']?.kind === 'start-failed' && told['pool'].error).toBeInstanceOf(Error)
+    expect(notified['pool']).toMatchObject({ kind: 'start-failed', ...expected })
+    expect(notified['pool']?.kind === 'start-failed' && notified['pool'].error).toBeInstanceOf(Error)
   })
 
   test('also when there is no time left to wait for them', async () => {
     const t = newLife({ clock: new VirtualClock(), options: { deadline: '10s' } })
-    const told: unknown[] = []
+    const notified: unknown[] = []
     t.life.addDestroy('hangs', () => never, { timeout: '1h' })
-    t.life.addDestroy('pool', ({ reason, signal }) => void told.push(reason, signal.aborted))
+    t.life.addDestroy('pool', ({ reason, signal }) => void notified.push(reason, signal.aborted))
     await t.life.start()
     await t.end(t.life.stop('late'))
-    expect(told).toEqual([{ kind: 'stop', reason: 'late' }, true])
+    expect(notified).toEqual([{ kind: 'stop', reason: 'late' }, true])
   })
 })
 

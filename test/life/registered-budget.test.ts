@@ -82,7 +82,7 @@ test('the limit of the request drain breaks off what is left: told, named, its c
     listener: (request, response) => (request.url === '/hangs' ? never : response.end('hello')) as never,
   })
   await t.life.start()
-  const told = t.life.hold('job', ({ signal }) => aborted(signal))
+  const notified = t.life.hold('job', ({ signal }) => aborted(signal))
   const answer = t.get('/hangs').then(
     () => 'answered',
     (error: { code?: string }) => error.code,
@@ -96,7 +96,7 @@ test('the limit of the request drain breaks off what is left: told, named, its c
     headline: expect.stringMatching(/^GET \/hangs and 1 more block the exit; cut in (2\.0|1\.9)s$/),
   })
   const report = await t.end(ended)
-  await told
+  await notified
   expect(await answer).toBe('ECONNRESET')
   expect(report).toMatchObject({
     exitCode: 5,

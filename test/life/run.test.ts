@@ -145,7 +145,7 @@ interface Told extends Partial<Omit<RunnableLife, 'options'>> {
 }
 
 /** A life that does what the test says, in a time of its own. */
-function told({ options, env = {}, run = runLifecycle, inProcess, ...given }: Told = {}) {
+function notified({ options, env = {}, run = runLifecycle, inProcess, ...given }: Told = {}) {
   const process = new FakeProcess()
   const clock = new VirtualClock()
   const events = new Subject<LifecycleEvent>()
@@ -194,7 +194,7 @@ test.each([
   ['the grace of its life', 0, 1_000],
   ['the time in which what was destroyed closes when the deadline has cut that', 5, 10],
 ] as const)('a process that does not end by itself has %s', async (_, exitCode, graceMs) => {
-  const { process, clock, end } = told({ present: () => Promise.resolve({ saysWhy: true, end: () => {} }) })
+  const { process, clock, end } = notified({ present: () => Promise.resolve({ saysWhy: true, end: () => {} }) })
   await end(exitCode)
   expect([process.exits, clock.pending]).toEqual([[], 1])
   await clock.runToNext()
@@ -206,7 +206,7 @@ test.each([
   ['that does not has it from standard error', false, 'quiesce: exit code 4: '],
 ])('a life is shown to its end, and what shows it %s', async (_, saysWhy, said) => {
   const shown: unknown[] = []
-  const { process, end } = told({ present: () => Promise.resolve({ saysWhy, end: ({ exitCode }) => shown.push(exitCode) }) })
+  const { process, end } = notified({ present: () => Promise.resolve({ saysWhy, end: ({ exitCode }) => shown.push(exitCode) }) })
   await end(4)
   expect(shown).toEqual([4])
   expect(process.stderrText.slice(0, said.length || undefined)).toBe(said)
@@ -214,7 +214,7 @@ test.each([
 
 test('a life that is shown knows which signals end it: those of its options, until the process is given back', async () => {
   let endsBySignal: (signal: StopSignal) => boolean = () => false
-  const { released, end } = told({
+  const { released, end } = notified({
     present: (given) => {
       endsBySignal = given
       return undefined
@@ -227,7 +227,7 @@ test('a life that is shown knows which signals end it: those of its options, unt
 })
 
 test('another listener of a signal is looked for at the stop, not at each event', async () => {
-  const { process, events, facts, end } = told()
+  const { process, events, facts, end } = notified()
   process.on('SIGINT', () => {})
   events.next({ type: 'signal', name: 'PostStartHooksLaunched' } as LifecycleEvent)
   events.next({ type: 'phase.started', name: 'StopRequested' } as unknown as LifecycleEvent)
@@ -239,7 +239,7 @@ test('another listener of a signal is looked for at the stop, not at each event'
 })
 
 test('a crash of what is no error is said by its text', async () => {
-  const { process, end } = told({ isSilent: true })
+  const { process, end } = notified({ isSilent: true })
   process.crash('boom')
   expect(process.stderrText).toBe('quiesce: uncaughtException: boom\n')
   await end(0)
@@ -263,7 +263,7 @@ describe.runIf(process.platform === 'linux')('a process that a shell keeps from 
     const run = (await import('#src/process/run.ts')).runLifecycle
     /** What a life in the process, or in another, is warned about; vitest's own listeners aside. */
     const warned = async (options: LifecycleOptions = {}, host = process as HostProcess) => {
-      const { facts, released, end } = told({
+      const { facts, released, end } = notified({
         run,
         inProcess: host,
         options: { ...options, signals: [] },

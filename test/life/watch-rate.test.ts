@@ -9,13 +9,13 @@ import { row } from '../support/row.ts'
 
 /** When each of `count` watches was told, in milliseconds since NotAcceptingNewRequest. */
 async function goodbyes(count: number, watchGrace: string): Promise<readonly number[]> {
-  const told: number[] = []
+  const notified: number[] = []
   await using t = await testServer(
     {
       listener: (request, response) => {
         response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('frame\n')
         shutdownSignalOf(request).addEventListener('abort', () => {
-          told.push(t.clock.now())
+          notified.push(t.clock.now())
           response.end()
         })
       },
@@ -27,7 +27,7 @@ async function goodbyes(count: number, watchGrace: string): Promise<readonly num
   await Promise.all(watches.map(({ head }) => head))
   const stoppedAt = t.clock.now()
   expect(await t.stop('enough')).toMatchObject({ exitCode: 0, watches: { before: count, after: 0, cut: [] } })
-  return told.map((at) => at - stoppedAt)
+  return notified.map((at) => at - stoppedAt)
 }
 
 /** The first is told at once, each of the others when its turn has come. */

@@ -37,11 +37,11 @@ test('starts, holds work, drains it, destroys and reports', async () => {
 
 test('cuts and names work that does not end, with exit code 5', async () => {
   const t = await testLife(({ createLife }) => createLife({ deadline: '5s' }))
-  const told = new Promise(
+  const notified = new Promise(
     (resolve) => void t.life.hold('job', ({ signal }) => new Promise(() => signal.addEventListener('abort', resolve))),
   )
   expect(await t.stop()).toMatchObject({ exitCode: 5, requests: { cut: [{ name: 'job' }] } })
-  await told
+  await notified
 })
 
 test('answers health on the admin listener', async () => {

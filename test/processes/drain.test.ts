@@ -37,7 +37,7 @@ describe.each(['refuse', 'retry-after'] as const)('%s:', (whileDraining) => {
         exitCode: 0,
         reason: { kind: 'os-signal', signal: 'SIGTERM' },
         requests: { before: 1, after: 0, cut: [] },
-        connections: { told: 1, idleUntold: 0, ended: 0, forced: 0, forcedNames: [] },
+        connections: { notified: 1, idleUnnotified: 0, ended: 0, forced: 0, forcedNames: [] },
         errors: [],
       })
     },
@@ -61,7 +61,7 @@ describe('a connection that nobody ends', () => {
     const { code, at } = await program.ended()
     expect(code).toBe(0)
     expect(at - toldAt).toBeLessThan(PROMPT_MS)
-    expect(program.report().connections).toMatchObject({ told: 0, idleUntold: 2, ended: 0, forced: 0, forcedNames: [] })
+    expect(program.report().connections).toMatchObject({ notified: 0, idleUnnotified: 2, ended: 0, forced: 0, forcedNames: [] })
   })
 
   const HALF_HEAD = 'GET /slow HTTP/1.1\r\nHost: localhost\r\n'
@@ -78,7 +78,7 @@ describe('a connection that nobody ends', () => {
       const { code, at } = await program.ended()
       expect(code).toBe(0)
       expect(at - toldAt).toBeLessThan(PROMPT_MS)
-      expect(program.report().connections).toMatchObject({ told: 0, idleUntold: 2, ended: 0, forced: 0, forcedNames: [] })
+      expect(program.report().connections).toMatchObject({ notified: 0, idleUnnotified: 2, ended: 0, forced: 0, forcedNames: [] })
     })
 
     test('of a second request is told with the answer to the first', async () => {
@@ -93,7 +93,7 @@ describe('a connection that nobody ends', () => {
       const { code, at } = await program.ended()
       expect(code).toBe(0)
       expect(at - toldAt).toBeLessThan(PROMPT_MS)
-      expect(program.report().connections).toMatchObject({ told: 1, forced: 0 })
+      expect(program.report().connections).toMatchObject({ notified: 1, forced: 0 })
     })
   })
 

@@ -107,6 +107,6 @@ describe.skipIf(process.platform !== 'linux')('a slow client', () => {
     const { code, tookMs, arrived, report } = await ended
     expect({ code, arrived }).toEqual({ code: 0, arrived: total })
     expect(tookMs).toBeLessThan(PROMPT_MS)
-    expect(report.connections).toMatchObject({ idleUntold: 1, forced: 0 })
+    expect(report.connections).toMatchObject({ idleUnnotified: 1, forced: 0 })
   })
 })

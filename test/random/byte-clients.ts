@@ -23,7 +23,7 @@ export abstract class Client {
   /** Answers that have come whole. */
   abstract get answers(): number
   /** Whether its server has said that the connection closes. */
-  abstract get sawTold(): boolean
+  abstract get sawNotified(): boolean
   protected abstract came(chunk: Buffer): void
   /** The bytes of a request. */
   protected abstract asking(path: string): Buffer
@@ -63,7 +63,7 @@ export class Http1Client extends Client {
     return this.#received.split('HTTP/1.1 ').length - 1
   }
 
-  get sawTold(): boolean {
+  get sawNotified(): boolean {
     return /^connection: close\r$/im.test(this.#received) || this.#received.includes(CLOSE_FRAME)
   }
 
@@ -115,7 +115,7 @@ export class Http2Client extends Client {
   #bytes: Buffer = Buffer.alloc(0)
   #stream = 1
   #answers = 0
-  #sawTold = false
+  #sawNotified = false
 
   constructor(...args: ConstructorParameters<typeof Client>) {
     super(...args)
@@ -126,8 +126,8 @@ export class Http2Client extends Client {
     return this.#answers
   }
 
-  get sawTold(): boolean {
-    return this.#sawTold
+  get sawNotified(): boolean {
+    return this.#sawNotified
   }
 
   protected came(chunk: Buffer): void {
@@ -136,7 +136,7 @@ export class Http2Client extends Client {
       const length = this.#bytes.readUIntBE(0, 3)
       if (this.#bytes.length < FRAME_HEAD_BYTES + length) return
       const [type, flags] = [this.#bytes.readUInt8(3), this.#bytes.readUInt8(4)]
-      if (type === GOAWAY) this.#sawTold = true
+      if (type === GOAWAY) this.#sawNotified = true
       if (type === SETTINGS && flags === 0) this.write(frame(SETTINGS, 1, 0))
       if ((type === DATA || type === HEADERS) && (flags & END_STREAM) !== 0) this.#answers++
       this.#bytes = this.#bytes.subarray(FRAME_HEAD_BYTES + length)

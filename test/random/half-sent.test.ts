@@ -22,8 +22,8 @@ const SETTING: Setting = {
 }
 
 test.each([
-  ['is given up by the stop and counted', 4_000, { idleUntold: 1, ended: 0, forced: 0, told: 0 }],
-  ['has been closed by node, and is nothing of the stop’s', 7_000, { idleUntold: 0, ended: 0, forced: 0, told: 0 }],
+  ['is given up by the stop and counted', 4_000, { idleUnnotified: 1, ended: 0, forced: 0, notified: 0 }],
+  ['has been closed by node, and is nothing of the stop’s', 7_000, { idleUnnotified: 0, ended: 0, forced: 0, notified: 0 }],
 ])('half a request %s', async (_, ms, counted) => {
   const driver = new Driver(SETTING)
   await driver.run({
@@ -31,6 +31,6 @@ test.each([
   })
   expect(wrongs(driver)).toBe('')
   expect(driver.test.report?.connections).toMatchObject(counted)
-  expect(driver.closedWhileServing.size).toBe(counted.idleUntold === 0 ? 1 : 0)
+  expect(driver.closedWhileServing.size).toBe(counted.idleUnnotified === 0 ? 1 : 0)
   expect(driver.connections.map(({ state }) => state)).toEqual(['ended'])
 })

@@ -59,17 +59,17 @@ const INVARIANTS: Readonly<Record<string, (driver: Driver) => readonly string[]>
 
   'without a cut, a request to a client that was never told is answered, if only with a refusal': (driver) =>
     driver.sent
-      .filter((one) => !one.isHalf && !one.connection.wasTold && isMissed(one) && !wasCut(one, driver))
+      .filter((one) => !one.isHalf && !one.connection.wasNotified && isMissed(one) && !wasCut(one, driver))
       .map((one) => `dropped: ${describe(one)}`),
 
   // Node's own keep-alive timeout runs on when half of a later request has come: that connection is
   // over before the stop.
   'half a request that a stop gives up is counted with the connections that ended': ({ sent, closedWhileServing, test: { report } }) => {
-    const half = sent.filter((one) => one.isHalf && isMissed(one) && !one.connection.wasTold && !closedWhileServing.has(one.connection))
-    const { forced = 0, ended = 0, idleUntold = 0 } = report?.connections ?? {}
-    return half.length <= forced + ended + idleUntold
+    const half = sent.filter((one) => one.isHalf && isMissed(one) && !one.connection.wasNotified && !closedWhileServing.has(one.connection))
+    const { forced = 0, ended = 0, idleUnnotified = 0 } = report?.connections ?? {}
+    return half.length <= forced + ended + idleUnnotified
       ? []
-      : [`${half.length} half-sent, ${forced} forced, ${ended} ended, ${idleUntold} idle: ${half.map(describe).join('; ')}`]
+      : [`${half.length} half-sent, ${forced} forced, ${ended} ended, ${idleUnnotified} idle: ${half.map(describe).join('; ')}`]
   },
 
   'what is let in after NotAcceptingNewRequest is a last call: its client is told, and in the mode retry-after there is none': ({
@@ -78,7 +78,8 @@ const INVARIANTS: Readonly<Record<string, (driver: Driver) => readonly string[]>
   }) =>
     sent
       .filter(
-        (one) => one.wasLetInLate && (mode === 'retry-after' || (isWhole(one) && !one.connection.wasTold && !isAheadOfAnother(one, sent))),
+        (one) =>
+          one.wasLetInLate && (mode === 'retry-after' || (isWhole(one) && !one.connection.wasNotified && !isAheadOfAnother(one, sent))),
       )
       .map((one) => `let in: ${describe(one)}`),
 
@@ -114,7 +115,7 @@ const waitsBehind = (one: Sent, sent: readonly Sent[]): boolean =>
 const isAheadOfAnother = (one: Sent, sent: readonly Sent[]): boolean =>
   sent.slice(sent.indexOf(one) + 1).some((later) => later.connection === one.connection && !isWhole(later))
 const describe = ({ request, connection, accepted, answered }: Sent): string =>
-  `${request.name}, accepted ${accepted}, answered ${answered}, received ${JSON.stringify(request.received)}, connection ${connection.state}, told ${connection.wasTold}`
+  `${request.name}, accepted ${accepted}, answered ${answered}, received ${JSON.stringify(request.received)}, connection ${connection.state}, told ${connection.wasNotified}`
 
 /** Not every name in the table is a signal that is said: some are events from outside. */
 const isRecorded = (signal: string): boolean => signal !== 'readyz.passed' && !signal.startsWith('mux.')

@@ -28,15 +28,15 @@ export interface Peer {
   isYoung: boolean
   isUpgraded: boolean
   isOpen: boolean
-  wasTold: boolean
+  wasNotified: boolean
   /** Its turn has come when it was opened: it is told after its first answer. */
   isBrokenOff: boolean
   /** What its client has seen. */
   answers: number
-  sawTold: boolean
+  sawNotified: boolean
 }
 
-const FATES = { told: 0, idleUntold: 0, ended: 0, forced: 0 }
+const FATES = { notified: 0, idleUnnotified: 0, ended: 0, forced: 0 }
 
 /**
  * What has to be counted, said in the shortest way: of HTTP/1.1, whose answers are in order, of
@@ -67,10 +67,10 @@ export class Model {
       isYoung: true,
       isUpgraded: false,
       isOpen: true,
-      wasTold: false,
+      wasNotified: false,
       isBrokenOff: false,
       answers: 0,
-      sawTold: false,
+      sawNotified: false,
     })
   }
 
@@ -85,7 +85,7 @@ export class Model {
     peer.half = undefined
     peer.isUsed = true
     // A stream above the number of the GOAWAY is dropped by node, and its client knows that.
-    if (peer.wasTold) this.rejected.late += this.#isInOrder ? 1 : 0
+    if (peer.wasNotified) this.rejected.late += this.#isInOrder ? 1 : 0
     else if (this.has('stop accepting')) {
       this.rejected[as === 'watch' ? 'watch' : 'not-accepting']++
       peer.asked.push({ id, as: 'refused', isAnswered: false, tells: true })
@@ -98,7 +98,7 @@ export class Model {
     const one = peer.asked.find((asked) => asked.id === id) as Asked
     one.isAnswered = true
     if (this.#isInOrder) one.tells = peer.asked.at(-1) === one && (one.tells || this.has('tell'))
-    if (one.tells) peer.wasTold = true
+    if (one.tells) peer.wasNotified = true
     this.#send(peer)
   }
 
@@ -109,18 +109,18 @@ export class Model {
   }
 
   leave(peer: Peer): void {
-    this.#close(peer, peer.isBrokenOff ? 'forced' : peer.wasTold ? 'told' : 'ended')
+    this.#close(peer, peer.isBrokenOff ? 'forced' : peer.wasNotified ? 'notified' : 'ended')
   }
 
   next(): Step {
     const step = STEPS[this.#stepsTaken++] as Step
     for (const peer of this.peers) {
       if (!peer.isOpen) continue
-      if (step === 'tell' && !this.#isInOrder) peer.wasTold = peer.sawTold = true
-      if (step === 'tell watches' && peer.isUpgraded) peer.wasTold = peer.sawTold = true
+      if (step === 'tell' && !this.#isInOrder) peer.wasNotified = peer.sawNotified = true
+      if (step === 'tell watches' && peer.isUpgraded) peer.wasNotified = peer.sawNotified = true
       if (step === 'close idle' && !(this.#isInOrder && peer.isYoung && !peer.isUsed && peer.half !== undefined)) this.#closeIfIdle(peer)
       if (step === 'cut watches') this.#cutWatches(peer)
-      if (step === 'destroy') this.#close(peer, peer.wasTold && peer.asked.length === 0 ? 'told' : 'forced')
+      if (step === 'destroy') this.#close(peer, peer.wasNotified && peer.asked.length === 0 ? 'notified' : 'forced')
     }
     return step
   }
@@ -130,7 +130,7 @@ export class Model {
     for (const peer of this.peers) {
       peer.isYoung = false
       if (!peer.isOpen || peer.asked.length > 0) continue
-      if (peer.wasTold) this.#close(peer, 'told')
+      if (peer.wasNotified) this.#close(peer, 'notified')
       else if (this.has('close idle')) this.#closeIfIdle(peer)
     }
   }
@@ -148,14 +148,14 @@ export class Model {
       holds: 0,
       connections: {
         open: open.length,
-        told: open.filter(({ wasTold }) => wasTold).length,
+        notified: open.filter(({ wasNotified }) => wasNotified).length,
         idle: open.filter(({ asked }) => asked.length === 0).length,
       },
       rejected: this.rejected,
       fates: this.fates,
       hasDrained: this.#hasDrained,
       answers: this.peers.map(({ answers }) => answers),
-      sawTold: this.peers.map(({ sawTold }) => sawTold),
+      sawNotified: this.peers.map(({ sawNotified }) => sawNotified),
     }
   }
 
@@ -165,18 +165,18 @@ export class Model {
     const sent = peer.asked.filter(isSent)
     peer.asked = peer.asked.filter((one) => !sent.includes(one))
     peer.answers += sent.length
-    peer.sawTold ||= sent.some(({ tells }) => tells)
+    peer.sawNotified ||= sent.some(({ tells }) => tells)
     if (peer.asked.length > 0 || sent.length === 0) return
     if (peer.isBrokenOff) this.#close(peer, 'forced')
-    else if (this.#isInOrder && peer.wasTold) this.#close(peer, 'told')
+    else if (this.#isInOrder && peer.wasNotified) this.#close(peer, 'notified')
     else if (this.has('close idle')) this.#closeIfIdle(peer)
   }
 
   #closeIfIdle(peer: Peer): void {
-    if (peer.asked.length > 0 || peer.wasTold) return
+    if (peer.asked.length > 0 || peer.wasNotified) return
     // It is told, and has a second to leave.
-    if (!this.#isInOrder) peer.wasTold = peer.sawTold = true
-    else this.#close(peer, 'idleUntold')
+    if (!this.#isInOrder) peer.wasNotified = peer.sawNotified = true
+    else this.#close(peer, 'idleUnnotified')
   }
 
   #cutWatches(peer: Peer): void {

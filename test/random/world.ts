@@ -96,15 +96,15 @@ export class World {
   }
 
   get #counts(): Model['counts'] {
-    const { told, idleUntold, ended, forced } = this.#traffic.snapshot.connectionFates()
+    const { notified, idleUnnotified, ended, forced } = this.#traffic.snapshot.connectionFates()
     const { connections, ...counts } = this.#traffic.counts()
     return {
       ...counts,
-      connections: { open: connections.open, told: connections.told, idle: connections.idle },
-      fates: { told, idleUntold, ended, forced },
+      connections: { open: connections.open, notified: connections.notified, idle: connections.idle },
+      fates: { notified, idleUnnotified, ended, forced },
       hasDrained: this.#hasDrained,
       answers: this.#clients.map(({ answers }) => answers),
-      sawTold: this.#clients.map(({ sawTold }) => sawTold),
+      sawNotified: this.#clients.map(({ sawNotified }) => sawNotified),
     }
   }
 
@@ -164,7 +164,7 @@ export class World {
         client.upgrade('/watch/socket')
         return
       case 'reply':
-        if (!peer.isUpgraded || !peer.wasTold || !(client instanceof Http1Client)) return
+        if (!peer.isUpgraded || !peer.wasNotified || !(client instanceof Http1Client)) return
         model.leave(peer)
         client.reply()
         return

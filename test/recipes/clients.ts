@@ -14,7 +14,7 @@ export interface Connection {
   /** Resolves with the status and the body, or with why there is none. */
   ask(path: string): Promise<string>
   /** Whether the server has asked it to leave. */
-  readonly isTold: boolean
+  readonly isNotified: boolean
   /** How it ended, once it has. */
   readonly ended: Promise<string>
   /** A response as it comes. */
@@ -32,7 +32,7 @@ export const ELSEWHERE = 'refused, to be sent elsewhere'
 
 class Http1Connection implements Connection {
   readonly #client: RawClient
-  isTold = false
+  isNotified = false
 
   constructor(socket: Socket) {
     this.#client = RawClient.on(socket)
@@ -46,7 +46,7 @@ class Http1Connection implements Connection {
   async ask(path: string): Promise<string> {
     try {
       const { status, body, headers } = await this.#client.ask('GET', path)
-      this.isTold ||= headers['connection'] === 'close'
+      this.isNotified ||= headers['connection'] === 'close'
       return `${status} ${body}`
     } catch (thrown) {
       return (thrown as Error).message
@@ -68,17 +68,17 @@ class Http2Connection implements Connection {
     this.#client = client
   }
 
-  get isTold(): boolean {
+  get isNotified(): boolean {
     return this.#client.goaways.length > 0
   }
 
   get ended(): Promise<string> {
-    return this.#client.closed.then(() => (this.isTold ? 'ended' : 'reset'))
+    return this.#client.closed.then(() => (this.isNotified ? 'ended' : 'reset'))
   }
 
   async ask(path: string): Promise<string> {
     const { status, body, code } = await this.#client.get(path)
-    if (code === constants.NGHTTP2_REFUSED_STREAM && this.isTold) return ELSEWHERE
+    if (code === constants.NGHTTP2_REFUSED_STREAM && this.isNotified) return ELSEWHERE
     return code === 0 ? `${status} ${body}` : `broken off with ${code}`
   }
 

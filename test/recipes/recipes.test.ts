@@ -31,7 +31,7 @@ const inShort = (answer: string): string => answer.replace(/^(200 )<!DOCTYPE htm
 /** Asks again and again until it is told to leave: every answer, once. @param first one before */
 async function untilTold(connection: Connection, first: string): Promise<string[]> {
   const answers = new Set([inShort(first)])
-  while (!connection.isTold) {
+  while (!connection.isNotified) {
     const answer = await connection.ask('/')
     if (answer !== ELSEWHERE) answers.add(inShort(answer))
     if (!answer.startsWith('200 ')) break

@@ -36,7 +36,7 @@ describe('of what is different', () => {
     ['watches that are left', { watches: { before: 1, after: 1, cut: [] } }, true],
     ['a handler that outlived its response', { handlers: [{ name: 'GET /', ageMs: 5 }] }, true],
     ['a connection that was closed by force', { connections: { ...connections, forced: 1 } }, true],
-    ['a connection that was not told', { connections: { ...connections, idleUntold: 9 } }, false],
+    ['a connection that was not told', { connections: { ...connections, idleUnnotified: 9 } }, false],
     ['more watches to end', { watches: { before: 1, after: 0, cut: [] } }, false],
     ['more that the last call let in', { lastCall: { accepted: 2, answered: 2 } }, false],
     ['an audit event that was lost', { audit: { delivered: 1, lost: 1 } }, true],

@@ -12,7 +12,7 @@ const NOTHING: Gauges = {
   watches: 0,
   holds: 0,
   handlers: 0,
-  connections: { active: 0, idle: 0, told: 0 },
+  connections: { active: 0, idle: 0, notified: 0 },
   rejected: {},
   blocking: { requests: [], watches: [], holds: [], handlers: [], connections: [], hooks: [] },
 }
@@ -67,7 +67,7 @@ describe('the lines of a drain say', () => {
         requests: 2,
         holds: 1,
         watches: 1,
-        connections: { active: 3, idle: 1, told: 5 },
+        connections: { active: 3, idle: 1, notified: 5 },
         blocking: {
           requests: [
             { name: 'GET /slow', ageMs: 12_345 },

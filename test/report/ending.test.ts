@@ -31,7 +31,7 @@ const stopped = (...events: readonly LifecycleEvent[]): LifeView => view(stopReq
 
 const NO_TRAFFIC: Gauges['blocking'] = { requests: [], watches: [], holds: [], handlers: [], connections: [], hooks: [] }
 const NO_COUNTS = { requests: 0, watches: 0, holds: 0, handlers: 0 }
-const GAUGES: Gauges = { ...NO_COUNTS, connections: { active: 0, idle: 0, told: 0 }, rejected: {}, blocking: NO_TRAFFIC }
+const GAUGES: Gauges = { ...NO_COUNTS, connections: { active: 0, idle: 0, notified: 0 }, rejected: {}, blocking: NO_TRAFFIC }
 const blockers = (of: LifeView, now: number, blocking: Partial<Gauges['blocking']> = {}) =>
   blockersOf(of, { blocking: { ...NO_TRAFFIC, ...blocking } }, now)
 const headline = (...given: Parameters<typeof blockers>): string => headlineOf(blockers(...given), NO_COUNTS, given[1])

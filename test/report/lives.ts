@@ -48,7 +48,7 @@ export const quietLife: readonly LifecycleEvent[] = [
   { at: 61_200, type: 'signal', name: 'InFlightRequestsDrained', outcome: 'ok' },
   { at: 61_201, type: 'stopped-listening', url: 'http://127.0.0.1:8080' },
   { at: 61_201, type: 'signal', name: 'HTTPServerStoppedListening', outcome: 'ok' },
-  { at: 61_202, type: 'connections', told: 3, idleUntold: 1, ended: 2, forced: 0, forcedNames: [] },
+  { at: 61_202, type: 'connections', notified: 3, idleUnnotified: 1, ended: 2, forced: 0, forcedNames: [] },
   { at: 61_203, type: 'ended', exitCode: 0 },
 ]
 
@@ -91,7 +91,15 @@ export const badLife: readonly LifecycleEvent[] = [
   { at: 510, type: 'drained', what: 'watches', before: 2, after: 1, graceMs: 150, cut: [{ name: 'GET /watch', ageMs: 400 }] },
   { at: 520, type: 'phase.started', phase: 'destroy', limitMs: 700 },
   { at: 530, type: 'phase.ended', phase: 'audit-shutdown', outcome: 'failed', error: { name: 'Error', message: 'audit is down' } },
-  { at: 540, type: 'connections', told: 1, idleUntold: 0, ended: 0, forced: 2, forcedNames: [{ name: '10.0.0.9:5511', ageMs: 500 }] },
+  {
+    at: 540,
+    type: 'connections',
+    notified: 1,
+    idleUnnotified: 0,
+    ended: 0,
+    forced: 2,
+    forcedNames: [{ name: '10.0.0.9:5511', ageMs: 500 }],
+  },
   { at: 540, type: 'handlers', running: [{ name: 'GET /slow/1', ageMs: 540 }] },
   { at: 550, type: 'stopped-listening', url: 'http://127.0.0.1:8080', error: { name: 'Error', message: 'gone' } },
   { at: 560, type: 'error', where: 'logger', error: { name: 'Error', message: 'no log' } },

@@ -189,8 +189,8 @@ test('every line is either written whole, in order, or counted as lost, and the 
       const places = whole.map((line) => sent.indexOf(line))
       expect(places).toEqual([...new Set(places)].sort((a, b) => a - b))
       expect(whole.length + destination.lostLines).toBe(sent.length)
-      const told = lines.reduce((sum, line) => sum + Number(/^lost (\d+)$/.exec(line)?.[1] ?? 0), 0)
-      expect(told).toBe(destination.lostLines)
+      const notified = lines.reduce((sum, line) => sum + Number(/^lost (\d+)$/.exec(line)?.[1] ?? 0), 0)
+      expect(notified).toBe(destination.lostLines)
     }),
   )
 })

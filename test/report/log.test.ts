@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest'
 import { apiserverWording } from '#apiserver/apiserver-wording.ts'
 import type { LifecycleEvent } from '#src/base/events.ts'
 import { createDefaultLogger } from '#src/log/default-logger.ts'
-import type { LogContext } from '#src/log/log-record.ts'
 import { logEvents } from '#src/log/log.ts'
 import { LogDestination } from '#src/log/log-destination.ts'
+import type { LogContext } from '#src/log/log-record.ts'
 import { flushLogger, type Logger } from '#src/log/logger.ts'
 import { badLife, budget, quietLife } from './lives.ts'
 
@@ -40,10 +40,10 @@ describe('the log', () => {
     const stdout = new Writable({ write: (chunk, _, done) => done(void written.push(String(chunk)) as undefined) })
     const write = logEvents(new Console(stdout), plain)
     for (const event of quietLife) write(event)
-    const told = written.join('')
-    expect(told).toContain('shutdown event')
-    expect(told).not.toContain('lifecycle signal')
-    expect(told).not.toContain('phase started')
+    const notified = written.join('')
+    expect(notified).toContain('shutdown event')
+    expect(notified).not.toContain('lifecycle signal')
+    expect(notified).not.toContain('phase started')
     // What a console is not told is there, for a logger that has levels.
     expect(linesOf(quietLife).map(({ message }) => message)).toEqual(expect.arrayContaining(['lifecycle signal', 'phase started']))
   })
@@ -124,7 +124,7 @@ describe('the log', () => {
     const lines = linesOf([
       { at: 0, type: 'drained', what: 'requests', before: 1, after: 1, cut: named },
       { at: 0, type: 'drained', what: 'watches', before: 1, after: 1, graceMs: 1_000, cut: named },
-      { at: 0, type: 'connections', told: 0, idleUntold: 0, ended: 0, forced: 1, forcedNames: named },
+      { at: 0, type: 'connections', notified: 0, idleUnnotified: 0, ended: 0, forced: 1, forcedNames: named },
       { at: 0, type: 'handlers', running: named },
     ])
     expect(lines.map(({ fields }) => fields)).toEqual([

@@ -158,34 +158,35 @@ describe('connections by what they speak', () => {
     await oneOfEach(rig)
     const report = await rig.t.end()
     expect(isReport(JSON.parse(JSON.stringify(report))), JSON.stringify(isReport.errors)).toBe(true)
-    const { byProtocol = [], told, idleUntold, ended, forced } = report.connections
-    const sum = (of: 'told' | 'idleUntold' | 'ended' | 'forced'): number => byProtocol.reduce((total, fates) => total + fates[of], 0)
-    expect({ told: sum('told'), idleUntold: sum('idleUntold'), ended: sum('ended'), forced: sum('forced') }).toEqual({
-      told,
-      idleUntold,
+    const { byProtocol = [], notified, idleUnnotified, ended, forced } = report.connections
+    const sum = (of: 'notified' | 'idleUnnotified' | 'ended' | 'forced'): number =>
+      byProtocol.reduce((total, fates) => total + fates[of], 0)
+    expect({ notified: sum('notified'), idleUnnotified: sum('idleUnnotified'), ended: sum('ended'), forced: sum('forced') }).toEqual({
+      notified,
+      idleUnnotified,
       ended,
       forced,
     })
-    const none = { open: 1, told: 0, idleUntold: 0, ended: 0, forced: 0 }
+    const none = { open: 1, notified: 0, idleUnnotified: 0, ended: 0, forced: 0 }
     expect(byName(byProtocol)).toEqual(
       byName([
-        { protocol: 'HTTP/1.1', tls: 'none', ...none, idleUntold: 1 },
-        { protocol: 'HTTP/1.1', tls: 'TLSv1.3', ...none, idleUntold: 1 },
-        { protocol: 'HTTP/1.1', tls: 'TLSv1.2', ...none, idleUntold: 1 },
-        { protocol: 'HTTP/2', tls: 'none', ...none, told: 1 },
-        { protocol: 'HTTP/2', tls: 'TLSv1.3', ...none, told: 1 },
+        { protocol: 'HTTP/1.1', tls: 'none', ...none, idleUnnotified: 1 },
+        { protocol: 'HTTP/1.1', tls: 'TLSv1.3', ...none, idleUnnotified: 1 },
+        { protocol: 'HTTP/1.1', tls: 'TLSv1.2', ...none, idleUnnotified: 1 },
+        { protocol: 'HTTP/2', tls: 'none', ...none, notified: 1 },
+        { protocol: 'HTTP/2', tls: 'TLSv1.3', ...none, notified: 1 },
         { protocol: 'WebSocket', tls: 'none', ...none, forced: 1 },
         { protocol: 'WebSocket', tls: 'TLSv1.3', ...none, forced: 1 },
-        { protocol: 'tunnel', tls: 'none', ...none, idleUntold: 1 },
-        { protocol: 'TLS handshake', tls: 'pending', ...none, idleUntold: 1 },
+        { protocol: 'tunnel', tls: 'none', ...none, idleUnnotified: 1 },
+        { protocol: 'TLS handshake', tls: 'pending', ...none, idleUnnotified: 1 },
       ]),
     )
     // For people, in every form.
     const text: string[] = []
     printReport(report, { stream: { write: (part) => text.push(part), columns: 300 } })
     for (const said of [text.join(''), reportPage(report)]) {
-      expect(said).toContain('HTTP/2 over TLSv1.3: 1 open, 1 told')
-      expect(said).toContain('TLS handshake: 1 open, 1 idle and untold')
+      expect(said).toContain('HTTP/2 over TLSv1.3: 1 open, 1 notified')
+      expect(said).toContain('TLS handshake: 1 open, 1 closed idle')
     }
     expect(rig.t.log.find(({ message }) => message === 'connections closed by force')?.fields).toMatchObject({ byProtocol, forced: 2 })
   })
@@ -204,7 +205,7 @@ describe('connections by what they speak', () => {
     expect(openNow(rig)).toEqual(['HTTP/1.1 TLSv1.3 1'])
     const { connections } = await rig.t.end(ended)
     expect(connections.byProtocol).toMatchObject([
-      { protocol: 'TLS handshake', open: 1, told: 0, idleUntold: 0, ended: 0, forced: 0 },
+      { protocol: 'TLS handshake', open: 1, notified: 0, idleUnnotified: 0, ended: 0, forced: 0 },
       { protocol: 'HTTP/1.1', tls: 'TLSv1.3', open: 0 },
     ])
   })
@@ -273,7 +274,7 @@ describe('what is left over', () => {
     await closed
     expect(report).toMatchObject({
       exitCode: 0,
-      connections: { forced: 0, byProtocol: [{ protocol: 'TLS handshake', tls: 'pending', open: 1, idleUntold: 1 }] },
+      connections: { forced: 0, byProtocol: [{ protocol: 'TLS handshake', tls: 'pending', open: 1, idleUnnotified: 1 }] },
       warnings: [{ details: { count: 1, clients: [expect.stringMatching(/ TLS handshake$/)] } }],
     })
     expect(t.sinceStop('Ended')).toBeLessThan(2_000)

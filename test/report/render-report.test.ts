@@ -76,7 +76,7 @@ unknown (no sign of any platform), started 2026-01-01T00:00:00.000Z
 +1.200s  * InFlightRequestsDrained, HTTPServerStoppedListening
 
 requests     3 to drain, 0 left; they had until +8.250s
-connections  3 told to leave, 2 ended by clients, 1 idle and untold, 0 by force
+connections  3 told to leave, 2 ended by clients, 1 closed idle, 0 by force
 exit code 0: graceful: everything ended by itself
 `)
   })
@@ -107,7 +107,9 @@ exit code 0: graceful: everything ended by itself
     const lastCall = { accepted: 1308, answered: 0 }
     const recordOf = (rejections: Report['rejections']) =>
       linesOf(renderReport({ ...busyEnd, lastCall, rejections })).find((line) => line.startsWith('last call'))
-    expect(recordOf({ 'retry-after': 1304 })).toMatch(/1308 connections accepted, 0 requests let in; the others got the answer of a refusal$/)
+    expect(recordOf({ 'retry-after': 1304 })).toMatch(
+      /1308 connections accepted, 0 requests let in; the others got the answer of a refusal$/,
+    )
     expect(recordOf({ 'retry-after': 0 })).toMatch(/0 requests let in$/)
     const said = '1308 connections accepted, 0 requests let in; the others got the answer of a refusal'
     expect(reportPage({ ...busyEnd, lastCall, rejections: { 'retry-after': 1304 } })).toContain(`<dd>${said}</dd>`)
@@ -150,7 +152,7 @@ unknown (no sign of any platform), started 2026-01-01T00:00:00.000Z
 
 requests     3 to drain, 0 left; they had until +8.250s
 watches      2 to end, 0 left
-connections  3 told to leave, 2 ended by clients, 1 idle and untold, 0 by force
+connections  3 told to leave, 2 ended by clients, 1 closed idle, 0 by force
 hooks        pre-shutdown "leave" 1.501s
 exit code 0: graceful: everything ended by itself
 `)
@@ -165,7 +167,7 @@ exit code 0: graceful: everything ended by itself
       '  cut        GET /slow/0 (0.000s), GET /slow/1 (1.000s), GET /slow/2 (2.000s), and 4 more',
       '  cut        GET /watch (0.400s)',
       'handlers     GET /slow/1 (0.540s)',
-      'connections  1 told to leave, 0 ended by clients, 0 idle and untold, 2 by force',
+      'connections  1 told to leave, 0 ended by clients, 0 closed idle, 2 by force',
       '  forced     10.0.0.9:5511 (0.500s)',
       'refused      3 retry-after',
       'hooks        pre-shutdown "leave" 0.005s failed, pre-shutdown "flush" 0.280s cut',

@@ -163,7 +163,7 @@ test('says of requests and connections what there was', () => {
   const plain = {
     Requests: '3 to drain, 0 left',
     Watches: '0 to end, 0 left',
-    Connections: '3 told to leave, 2 ended by clients, 1 idle and untold, 0 by force',
+    Connections: '3 told to leave, 2 ended by clients, 1 closed idle, 0 by force',
   }
   const title = 'Requests and connections'
   expect(read(reportPage(quiet)).sections[title]).toEqual(plain)

@@ -39,7 +39,7 @@ describe('a report', () => {
       exitCode: 0,
       listeners: [{ url: 'http://127.0.0.1:8080', admin: false }],
       requests: { before: 3, after: 0, cut: [] },
-      connections: { told: 3, idleUntold: 1, ended: 2, forced: 0 },
+      connections: { notified: 3, idleUnnotified: 1, ended: 2, forced: 0 },
       errors: [],
     })
   })
@@ -201,10 +201,10 @@ describe('a report', () => {
   })
 
   test('has what was said of connections that only some lives have', () => {
-    const told = { told: 0, idleUntold: 0, ended: 0, forced: 0, forcedNames: [] }
+    const notified = { notified: 0, idleUnnotified: 0, ended: 0, forced: 0, forcedNames: [] }
     const upgraded = { websocket: 2 }
-    const { connections } = reportOf([{ at: 1, type: 'connections', ...told, lastRequestMs: 1.23456, upgraded }])
-    expect(connections).toStrictEqual({ ...told, lastRequestMs: 1.235, upgraded })
+    const { connections } = reportOf([{ at: 1, type: 'connections', ...notified, lastRequestMs: 1.23456, upgraded }])
+    expect(connections).toStrictEqual({ ...notified, lastRequestMs: 1.235, upgraded })
   })
 
   test('has late answers with their errors, and hooks that are not over', () => {
@@ -339,7 +339,7 @@ test('ages of what was left are as fine as any clock here, and no finer', () => 
   const report = reportOf([
     ...quietLife.slice(0, 15),
     { at: 61_200, type: 'drained', what: 'requests', before: 1, after: 1, cut: [straggler] },
-    { at: 61_202, type: 'connections', told: 0, idleUntold: 0, ended: 0, forced: 1, forcedNames: [straggler] },
+    { at: 61_202, type: 'connections', notified: 0, idleUnnotified: 0, ended: 0, forced: 1, forcedNames: [straggler] },
     { at: 61_202, type: 'handlers', running: [straggler] },
   ])
   for (const left of [report.requests.cut, report.connections.forcedNames, report.handlers])

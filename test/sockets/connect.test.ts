@@ -76,7 +76,7 @@ describe.each(KINDS)('%s', (_, name, head) => {
     expect(report).toMatchObject({
       exitCode: 0,
       watches: { before: 1, after: 1, cut: [{ name }] },
-      connections: { told: 1, forced: 0 },
+      connections: { notified: 1, forced: 0 },
     })
   })
 

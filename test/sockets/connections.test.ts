@@ -32,7 +32,7 @@ describe('when the listener has closed', () => {
     void closeListener(made)
     for (const client of clients) expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    const fates = { told: 0, idleUntold: 3, ended: 0, forced: 0 }
+    const fates = { notified: 0, idleUnnotified: 3, ended: 0, forced: 0 }
     const byProtocol = [{ protocol: 'HTTP/1.1', tls: 'none', open: 0, ...fates }]
     expect(made.traffic.snapshot.connectionFates()).toEqual({ ...fates, forcedNames: [], byProtocol })
   })
@@ -44,7 +44,7 @@ describe('when the listener has closed', () => {
     void closeListener(made)
     expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUntold: 1 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUnnotified: 1 })
   })
 
   test('a request that had reached the kernel is answered, not lost', async () => {
@@ -59,7 +59,7 @@ describe('when the listener has closed', () => {
       expect(await client.closed()).toBe('ended')
     }
     await made.traffic.connectionsClosed()
-    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ told: 20, idleUntold: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ notified: 20, idleUnnotified: 0 })
   })
 
   test('a connection that becomes idle later is closed then', async () => {
@@ -80,7 +80,7 @@ describe('when the listener has closed', () => {
     expect(await client.response()).toMatchObject({ body: 'head /slow', headers: { connection: 'keep-alive' } })
     expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUntold: 1, told: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUnnotified: 1, notified: 0 })
   })
 
   test('a request that comes with the end of the previous response is answered', async () => {
@@ -298,7 +298,7 @@ describe('half of a first request at the end of the last call', () => {
     client.send('\r\n')
     expect(await client.response()).toMatchObject({ status: 200, headers: { connection: 'close' } })
     await drained
-    expect(traffic.counts().connections).toMatchObject({ open: 1, told: 1 })
+    expect(traffic.counts().connections).toMatchObject({ open: 1, notified: 1 })
   })
 
   test('is not waited for once its client has left', async () => {
@@ -339,7 +339,7 @@ describe('half a request', () => {
     client.send('\r\n')
     expect(await client.response()).toMatchObject({ status: 503, headers: { connection: 'close' } })
     await made.traffic.connectionsClosed()
-    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ told: 1, forced: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ notified: 1, forced: 0 })
   })
 
   test('as the first on its connection has a second from its beginning, not more', async () => {
@@ -355,7 +355,7 @@ describe('half a request', () => {
     await clock.advance(1)
     expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUnnotified: 1, forced: 0 })
   })
 
   test('as a later one on its connection is given up with what is idle', async () => {
@@ -367,7 +367,7 @@ describe('half a request', () => {
     await closeListener(made)
     expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUnnotified: 1, forced: 0 })
   })
 
   test('is not the rest of a body whose request was answered before', async () => {
@@ -382,7 +382,7 @@ describe('half a request', () => {
     void closeListener(made)
     expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUnnotified: 1, forced: 0 })
   })
 
   test('is not a request that node has answered by itself', async () => {
@@ -393,7 +393,7 @@ describe('half a request', () => {
     void closeListener(made)
     expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ idleUnnotified: 1, forced: 0 })
   })
 
   test('body: its request is in flight, is cut by name, and its connection destroyed with it, which holds nothing up any more', async () => {
@@ -466,7 +466,7 @@ describe('the fates of connections', () => {
     before.end()
     await made.traffic.connectionsClosed()
     made.traffic.initiateShutdown()
-    expect(made.traffic.snapshot.connectionFates()).toEqual({ told: 0, idleUntold: 0, ended: 0, forced: 0, forcedNames: [] })
+    expect(made.traffic.snapshot.connectionFates()).toEqual({ notified: 0, idleUnnotified: 0, ended: 0, forced: 0, forcedNames: [] })
   })
 
   test('a connection that its client closes has ended', async () => {
@@ -475,7 +475,7 @@ describe('the fates of connections', () => {
     await client.ask('GET', '/')
     client.end()
     await made.traffic.connectionsClosed()
-    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ ended: 1, told: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ ended: 1, notified: 0 })
   })
 
   test('one that node closes by itself, after its keep-alive time, has ended', async () => {
@@ -485,7 +485,7 @@ describe('the fates of connections', () => {
     await client.ask('GET', '/')
     await client.closed()
     await made.traffic.connectionsClosed()
-    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ ended: 1, idleUntold: 0 })
+    expect(made.traffic.snapshot.connectionFates()).toMatchObject({ ended: 1, idleUnnotified: 0 })
   })
 
   test('a client that resets in the middle of a request leaves nothing behind', async () => {

@@ -291,10 +291,10 @@ describe('what is said of a request decides, whatever its answer looks like', ()
     const requestsDrained = scene.traffic.drains.requests()
     const watchesDrained = scene.traffic.drains.watches(1_000)
     await turns(1)
-    const [told, untold, slow] = handlers as [Handler, Handler, Handler]
+    const [notified, untold, slow] = handlers as [Handler, Handler, Handler]
     const signal = markRequest(untold.request)
     expect(scene.traffic.counts()).toMatchObject({ requests: 2, watches: 1 })
-    told.response.end()
+    notified.response.end()
     await expect.poll(() => scene.traffic.counts()).toMatchObject({ requests: 2, watches: 0 })
     await clock.advance(10)
     expect(await watchesDrained).toMatchObject({ before: 2, after: 0 })

@@ -22,21 +22,21 @@ const hello: RequestListener = (_, response) => void response.end('hello')
 
 interface Client {
   ask(path: string): Promise<{ readonly status?: number | undefined }>
-  told(): boolean
+  notified(): boolean
 }
 
 async function overHttp1(socket: Socket, ready: string): Promise<Client> {
   await new Promise((resolve) => socket.once(ready, resolve))
   const raw = RawClient.on(socket)
   onTestFinished(() => raw.abort())
-  let isTold = false
+  let isNotified = false
   const ask = async (path: string) => {
     raw.request('GET', path)
     const answer = await raw.response()
-    isTold = answer.headers['connection'] === 'close'
+    isNotified = answer.headers['connection'] === 'close'
     return answer
   }
-  return { ask, told: () => isTold }
+  return { ask, notified: () => isNotified }
 }
 const plainly = (port: number): Promise<Client> => overHttp1(connect({ port, host: '127.0.0.1' }), 'connect')
 const securely = (port: number): Promise<Client> =>
@@ -67,9 +67,9 @@ const KINDS: Readonly<Record<string, () => { servers: AttachableServer[]; front:
       front: createFront((socket) => void server.emit('connection', socket)),
       open: async (port) => {
         const client = await H2Client.open(`http://127.0.0.1:${port}`)
-        let isTold = false
-        client.session.on('goaway', () => (isTold = true))
-        return { ask: (path) => client.get(path), told: () => isTold }
+        let isNotified = false
+        client.session.on('goaway', () => (isNotified = true))
+        return { ask: (path) => client.get(path), notified: () => isNotified }
       },
     }
   },
@@ -106,9 +106,9 @@ describe.each(Object.entries(KINDS))('a server that is given %s', (_, make) => {
     const report = t.life.stop()
     await t.fired('TellComplete')
     // Over HTTP/2 it is told without an answer.
-    if (!client.told()) expect(await client.ask('/')).toMatchObject({ status: 200 })
-    await expect.poll(client.told).toBe(true)
-    expect(await report).toMatchObject({ exitCode: 0, connections: { told: 1, forced: 0 } })
+    if (!client.notified()) expect(await client.ask('/')).toMatchObject({ status: 200 })
+    await expect.poll(client.notified).toBe(true)
+    expect(await report).toMatchObject({ exitCode: 0, connections: { notified: 1, forced: 0 } })
     expect(hasRunHook).toBe(true)
   })
 })

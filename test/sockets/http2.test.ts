@@ -167,7 +167,7 @@ describe('a stop', () => {
     slow.open()
     for (const { status, body, code } of await Promise.all(answers))
       expect({ status, body, code }).toEqual({ status: 200, body: 'ok', code: 0 })
-    expect(await t.end(ended)).toMatchObject({ exitCode: 0, requests: { before: 25, after: 0 }, connections: { told: 1, forced: 0 } })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, requests: { before: 25, after: 0 }, connections: { notified: 1, forced: 0 } })
   })
 
   row('RA-16', 'a 429 has no Connection header, tells its client by GOAWAY, and other streams finish', async () => {
@@ -193,7 +193,7 @@ describe('a stop', () => {
     slow.open()
     expect(await other).toMatchObject({ status: 200, body: 'ok', code: 0 })
     expect(await last).toMatchObject({ status: 200, body: 'ok', code: 0 })
-    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { told: 2, forced: 0 } })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { notified: 2, forced: 0 } })
   })
 
   test('a client that closes its connection when it was told is not waited for', async () => {
@@ -229,7 +229,7 @@ describe('a stop', () => {
     await expect.poll(() => session?.state.lastProcStreamID, POLL).toBe(3)
     const ended = t.life.stop()
     expect(await client.closed()).toBe('ended')
-    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { told: 1 } })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { notified: 1 } })
     const numbers = client.frames.filter(({ type }) => type === FRAME.goaway).map(({ payload }) => payload.readUInt32BE(0))
     expect(numbers.at(-1)).toBe(1)
   })
@@ -262,7 +262,7 @@ describe('a stop', () => {
     const ended = t.life.stop()
     await expect.poll(() => one.goaways[0], POLL).toEqual({ code: 0, lastStream: 0 })
     expect(t.hasFired('NotAcceptingNewRequest')).toBe(false)
-    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { told: 1, idleUntold: 0 } })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { notified: 1, idleUnnotified: 0 } })
   })
 
   test('breaks off one stream by RST_STREAM, and the others go on', async () => {

@@ -28,7 +28,7 @@ const created = async (options: ServerOptions = {}, listener?: Parameters<typeof
 }
 
 /** What a client is told on a new connection, and may send on all of its streams together. */
-async function told(url: string) {
+async function notified(url: string) {
   const { session } = await H2Client.open(url)
   await expect.poll(() => session.state.remoteWindowSize, POLL).not.toBe(64 * KIB - 1)
   const { maxConcurrentStreams, initialWindowSize, maxFrameSize, maxHeaderListSize } = session.remoteSettings
@@ -49,19 +49,19 @@ describe('the settings of a created server', () => {
     ['TLS', 'https', { tls: PAIR }],
   ] as const)('are upstream’s, over %s', async (_, scheme, options) => {
     const { port } = await created(options)
-    expect(await told(`${scheme}://127.0.0.1:${port}`)).toEqual(OURS)
+    expect(await notified(`${scheme}://127.0.0.1:${port}`)).toEqual(OURS)
   })
 
   test('are those of the options, and what node:http2 is given comes first', async () => {
     const options = { maxConcurrentStreams: 3, streamBuffer: 32 * KIB, maxHeaderSize: 20_000 }
     const { port } = await created(options)
     const given = { maxConcurrentStreams: 3, initialWindowSize: 32 * KIB, maxFrameSize: 32 * KIB, maxHeaderListSize: 20_000 }
-    expect(await told(`http://127.0.0.1:${port}`)).toEqual({ ...given, window: 96 * KIB })
+    expect(await notified(`http://127.0.0.1:${port}`)).toEqual({ ...given, window: 96 * KIB })
     const { port: other } = await created({
       ...options,
       serverOptions: { settings: { maxConcurrentStreams: 5, maxHeaderListSize: 30_000 } },
     })
-    expect(await told(`http://127.0.0.1:${other}`)).toEqual({
+    expect(await notified(`http://127.0.0.1:${other}`)).toEqual({
       ...given,
       maxConcurrentStreams: 5,
       maxHeaderListSize: 30_000,

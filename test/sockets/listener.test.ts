@@ -42,12 +42,12 @@ const stateOf = (server: Server) => ({
 })
 
 const watched = (listener: Listener): string[] => {
-  const told: string[] = []
+  const notified: string[] = []
   listener.onDeath(
-    ({ kind }) => void told.push(kind),
-    () => void told.push('closed by a hook'),
+    ({ kind }) => void notified.push(kind),
+    () => void notified.push('closed by a hook'),
   )
-  return told
+  return notified
 }
 
 describe('binding', () => {
@@ -233,11 +233,11 @@ describe('the death of a listener', () => {
   test('is told once, and not after its close', async () => {
     const server = await listening()
     const listener = new Listener(server, undefined)
-    const told = watched(listener)
+    const notified = watched(listener)
     server.emit('error', new Error('the first'))
     server.emit('error', new Error('the second'))
     server.close()
-    expect(told).toEqual(['error'])
+    expect(notified).toEqual(['error'])
     const other = await listening()
     const closed = new Listener(other, undefined)
     const none = watched(closed)
@@ -248,18 +248,18 @@ describe('the death of a listener', () => {
 
   test('is told of a server that is closed by other means than close()', async () => {
     const server = await listening()
-    const told = watched(new Listener(server, undefined))
+    const notified = watched(new Listener(server, undefined))
     Server.prototype.close.call(server)
     await once(server, 'close')
-    expect(told).toEqual(['closed'])
+    expect(notified).toEqual(['closed'])
   })
 
   test('is none when a hook closes it that it is closed after: whoever wants to hear of it is called back at once', async () => {
     const server = await listening()
-    const told = watched(new Listener(server, undefined))
+    const notified = watched(new Listener(server, undefined))
     asBeforeClose(() => server.close())
     await asBeforeClose(() => new Promise((resolve) => server.close(resolve)))
-    expect(told).toEqual(['closed by a hook', 'closed by a hook'])
+    expect(notified).toEqual(['closed by a hook', 'closed by a hook'])
     expect(server.listening).toBe(true)
   })
 

@@ -172,7 +172,7 @@ describe('a refusal', () => {
     expect(await client.closed()).toBe('ended')
     // Without the clock moving: the client's own end was noticed.
     await traffic.connectionsClosed()
-    expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 1, forced: 0 })
+    expect(traffic.snapshot.connectionFates()).toMatchObject({ notified: 1, forced: 0 })
   })
 
   test('of a CONNECT is one, too', async () => {
@@ -253,7 +253,7 @@ describe('a client that still sends its body reads the refusal (V16)', () => {
     expect(performance.now() - begin).toBeGreaterThan(950)
     await expect.poll(() => traffic.counts().connections.open).toBe(0)
     expect(performance.now() - begin).toBeLessThan(2500)
-    expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 1, forced: 0 })
+    expect(traffic.snapshot.connectionFates()).toMatchObject({ notified: 1, forced: 0 })
   })
 })
 
@@ -362,5 +362,5 @@ test('an admin server refuses nothing, counts nothing and tells no client; steps
   expect(client.state).toBe('open')
   traffic.destroyAdminConnections()
   await client.closed()
-  expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 0, idleUntold: 0, ended: 0, forced: 0 })
+  expect(traffic.snapshot.connectionFates()).toMatchObject({ notified: 0, idleUnnotified: 0, ended: 0, forced: 0 })
 })

@@ -14,7 +14,7 @@ const AT_ONCE = { how: 'at-once', delayMs: 0 } as const
 const ok: RequestListener = (_request, response) => void response.end('ok')
 
 describe('the share of responses that tell', () => {
-  async function told(random: number, plan: Parameters<Awaited<ReturnType<typeof rig>>['traffic']['beginTelling']>[0]) {
+  async function notified(random: number, plan: Parameters<Awaited<ReturnType<typeof rig>>['traffic']['beginTelling']>[0]) {
     const clock = new VirtualClock()
     const { traffic, connect } = await rig(ok, { clock, random: () => random })
     traffic.beginTelling(plan)
@@ -32,7 +32,7 @@ describe('the share of responses that tell', () => {
       [0.5, 255],
       [0.999, 500],
     ] as const) {
-      const { clock, ask } = await told(random, { how: 'gradual', delayMs: 1000 })
+      const { clock, ask } = await notified(random, { how: 'gradual', delayMs: 1000 })
       expect(await ask()).toBe('keep-alive')
       await clock.advance(atMs - 5 > 0 ? atMs - 5 : 0)
       if (random > 0) expect(await ask()).toBe('keep-alive')
@@ -42,17 +42,17 @@ describe('the share of responses that tell', () => {
   })
 
   test('gradual: without a delay it is all of them', async () => {
-    const { ask } = await told(0.999, { how: 'gradual', delayMs: 0 })
+    const { ask } = await notified(0.999, { how: 'gradual', delayMs: 0 })
     expect(await ask()).toBe('close')
   })
 
   test('at once: all of them', async () => {
-    const { ask } = await told(0.999, { how: 'at-once', delayMs: 60_000 })
+    const { ask } = await notified(0.999, { how: 'at-once', delayMs: 60_000 })
     expect(await ask()).toBe('close')
   })
 
   test('after the delay: none before it is complete, then all of them', async () => {
-    const { clock, traffic, ask } = await told(0, { how: 'after-delay', delayMs: 1000 })
+    const { clock, traffic, ask } = await notified(0, { how: 'after-delay', delayMs: 1000 })
     await clock.advance(5000)
     expect(await ask()).toBe('keep-alive')
     traffic.completeTelling()
@@ -60,7 +60,7 @@ describe('the share of responses that tell', () => {
   })
 
   test('complete: all of them, however it began, and also when it never did', async () => {
-    const { traffic, ask } = await told(0.999, { how: 'gradual', delayMs: 60_000 })
+    const { traffic, ask } = await notified(0.999, { how: 'gradual', delayMs: 60_000 })
     traffic.completeTelling()
     expect(await ask()).toBe('close')
     const other = await rig(ok)
@@ -69,7 +69,7 @@ describe('the share of responses that tell', () => {
   })
 
   test('begins once: a second beginning changes nothing', async () => {
-    const { traffic, ask } = await told(0.999, { how: 'after-delay', delayMs: 1000 })
+    const { traffic, ask } = await notified(0.999, { how: 'after-delay', delayMs: 1000 })
     traffic.beginTelling(AT_ONCE)
     expect(await ask()).toBe('keep-alive')
   })
@@ -90,7 +90,7 @@ row('GT-22', 'an in-flight response says Connection: close, and its connection i
   expect(await client.response()).toMatchObject({ status: 200, body: 'in flight', headers: { connection: 'close' } })
   expect(await client.closed()).toBe('ended')
   await traffic.connectionsClosed()
-  expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 1, idleUntold: 0, ended: 0, forced: 0 })
+  expect(traffic.snapshot.connectionFates()).toMatchObject({ notified: 1, idleUnnotified: 0, ended: 0, forced: 0 })
 })
 
 test('a client with a keep-alive agent moves to a new connection by itself, and loses nothing', async () => {
@@ -428,12 +428,12 @@ describe('a told connection', () => {
     client.socket.removeAllListeners('end')
     await client.ask('GET', '/')
     await expect.poll(() => clock.pending).toBe(1)
-    expect(traffic.counts().connections).toMatchObject({ open: 1, told: 1, idle: 1 })
+    expect(traffic.counts().connections).toMatchObject({ open: 1, notified: 1, idle: 1 })
     await clock.advance(999)
     expect(traffic.counts().connections.open).toBe(1)
     await clock.advance(1)
     await traffic.connectionsClosed()
-    expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 1, forced: 0 })
+    expect(traffic.snapshot.connectionFates()).toMatchObject({ notified: 1, forced: 0 })
     expect(clock.pending).toBe(0)
   })
 
@@ -444,9 +444,9 @@ describe('a told connection', () => {
     const client = await connect()
     client.socket.removeAllListeners('end')
     await client.ask('GET', '/')
-    await expect.poll(() => traffic.counts().connections).toMatchObject({ open: 1, told: 1, idle: 1 })
+    await expect.poll(() => traffic.counts().connections).toMatchObject({ open: 1, notified: 1, idle: 1 })
     expect(traffic.destroyConnections()).toEqual({ forced: [], lost: 0 })
-    expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 1, forced: 0 })
+    expect(traffic.snapshot.connectionFates()).toMatchObject({ notified: 1, forced: 0 })
   })
 })
 
@@ -474,5 +474,5 @@ test('a connection whose head could not be written, and that is broken off then,
   client.request('GET', '/')
   await client.closed()
   await traffic.connectionsClosed()
-  expect(traffic.snapshot.connectionFates()).toMatchObject({ told: 0 })
+  expect(traffic.snapshot.connectionFates()).toMatchObject({ notified: 0 })
 })

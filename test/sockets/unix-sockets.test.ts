@@ -133,5 +133,5 @@ test('a client of a stream that is no socket, whose handshake ends when idle con
   await once(client.resume(), 'end')
   client.end()
   // Only by its deadline, ten minutes, if that were the only bound.
-  expect(await ended).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
+  expect(await ended).toMatchObject({ exitCode: 0, connections: { idleUnnotified: 1, forced: 0 } })
 })

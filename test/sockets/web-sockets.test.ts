@@ -99,7 +99,7 @@ async function serve(
 }
 
 /** Stops it, and goes on in time until the watches have had their turn. */
-async function told(t: Awaited<ReturnType<typeof serve>>['t']) {
+async function notified(t: Awaited<ReturnType<typeof serve>>['t']) {
   const report = t.life.stop()
   while (!t.hasFired('NotAcceptingNewRequest')) await t.clock.advance(1)
   await t.clock.advance(GRACE_MS / 4)
@@ -115,14 +115,14 @@ describe.each(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[])('%s', (scheme) =
       const client = await open()
       await client.received(1)
       expect(t.life.counts()).toMatchObject({ requests: 0, watches: 1, connections: { open: 1, idle: 0 } })
-      const { report: stopped } = await told(t)
+      const { report: stopped } = await notified(t)
       expect(await client.closeFrame()).toEqual(CLOSED)
       client.close()
       expect(await client.raw.closed()).toBe('ended')
       expect(await t.end(stopped)).toMatchObject({
         exitCode: 0,
         watches: { before: 1, after: 0, cut: [] },
-        connections: { told: 1, ended: 0, forced: 0, upgraded: { 'WebSocket closed 1001': 1 } },
+        connections: { notified: 1, ended: 0, forced: 0, upgraded: { 'WebSocket closed 1001': 1 } },
         errors: [],
         warnings: [],
       })
@@ -142,7 +142,7 @@ describe.each(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[])('%s', (scheme) =
         { scheme },
       )
       const client = await open()
-      const { report } = await told(t)
+      const { report } = await notified(t)
       expect(await client.closeFrame()).toEqual(CLOSED)
       expect(client.messages).toEqual(['going', 'gone'])
       client.close()
@@ -152,14 +152,14 @@ describe.each(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[])('%s', (scheme) =
     test('is terminated at the end of the grace when its client does not answer, by name, and counted once', async () => {
       const { t, open } = await serve((server) => hold(server, () => undefined), { scheme })
       const client = await open()
-      const { report: stopped } = await told(t)
+      const { report: stopped } = await notified(t)
       expect(await client.closeFrame()).toEqual(CLOSED)
       const report = await t.end(stopped)
       expect(await client.raw.closed()).toBeOneOf(['reset', 'ended'])
       expect(report).toMatchObject({
         exitCode: 0,
         watches: { before: 1, after: 1, cut: [{ name: 'WebSocket /chat', ageMs: expect.any(Number) as number }] },
-        connections: { told: 0, ended: 0, forced: 1, upgraded: { 'WebSocket terminated': 1 } },
+        connections: { notified: 0, ended: 0, forced: 1, upgraded: { 'WebSocket terminated': 1 } },
       })
       expect(report.connections.forcedNames).toHaveLength(1)
       expect(report.connections.forcedNames[0]?.name).toMatch(/^127\.0\.0\.1:\d+ WebSocket \/chat$/)
@@ -200,20 +200,20 @@ describe.each(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[])('%s', (scheme) =
     test('is closed with 1001 without a grace, too, and nothing waits for it', async () => {
       const { t, open } = await serve((server) => hold(server, () => undefined), { scheme, watchGrace: 0 })
       const client = await open()
-      const { report } = await told(t)
+      const { report } = await notified(t)
       expect(await client.closeFrame()).toEqual(CLOSED)
       expect(await client.raw.closed()).toBe('ended')
       expect(await t.end(report)).toMatchObject({
         exitCode: 0,
         watches: { before: 1, after: 1, cut: [] },
-        connections: { told: 1, forced: 0 },
+        connections: { notified: 1, forced: 0 },
       })
     })
 
     test('may have ended by its client in the meantime, in order or not', async () => {
       const { t, open } = await serve((server) => hold(server, () => undefined), { scheme })
       const [polite, rude] = [await open(), await open()]
-      const { report: stopped } = await told(t)
+      const { report: stopped } = await notified(t)
       await Promise.all([polite.closeFrame(), rude.closeFrame()])
       polite.close(1000)
       rude.raw.abort()
@@ -376,7 +376,7 @@ describe('held by the package ws or by other code', () => {
     for (const hold of Object.values(HOLDERS)) {
       const { t, open } = await serve((server) => hold(server, () => undefined))
       const client = await open()
-      const { report } = await told(t)
+      const { report } = await notified(t)
       expect(await client.closeFrame()).toEqual(CLOSED)
       for (const byte of [0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9]) {
         client.raw.send(Buffer.from([byte]))
@@ -424,7 +424,7 @@ describe('held by the package ws or by other code', () => {
         })
         const opened: { readonly client: WebSocketClient; readonly manner: Manner }[] = []
         for (const { holder, manner } of plans) opened.push({ client: await open(`/${encodeURIComponent(holder)}`), manner })
-        const { report } = await told(t)
+        const { report } = await notified(t)
         await Promise.all(opened.map(({ client, manner }) => behave(client, manner)))
         const expected: Record<string, number> = {}
         for (const { manner } of plans) expected[FATES[manner]] = (expected[FATES[manner]] ?? 0) + 1
@@ -472,7 +472,7 @@ describe('held by the package ws', () => {
     const closed = vi.fn()
     const { t, open } = await serveWs((ws) => void ws.on('close', closed))
     const client = await open()
-    const { report } = await told(t)
+    const { report } = await notified(t)
     await client.closeFrame()
     client.close()
     await t.end(report)
@@ -484,7 +484,7 @@ describe('held by the package ws', () => {
       shutdownSignalOf(request).addEventListener('abort', () => ws.close(4000, 'moved'))
     })
     const client = await open()
-    const { report } = await told(t)
+    const { report } = await notified(t)
     expect(await client.closeFrame()).toEqual({ code: 4000, reason: 'moved' })
     client.close(4000)
     expect(await t.end(report)).toMatchObject({ exitCode: 0, connections: { upgraded: { 'WebSocket closed 4000': 1 } } })
@@ -507,7 +507,7 @@ describe('held by the package ws', () => {
     await new Promise((resolve) => client.addEventListener('open', resolve))
     expect(client.extensions).toMatch(/permessage-deflate/)
     const closed = new Promise<{ code: number; reason: string; wasClean: boolean }>((resolve) => client.addEventListener('close', resolve))
-    const { report } = await told(t)
+    const { report } = await notified(t)
     // Compressing takes real time.
     expect(await closed).toMatchObject({ ...CLOSED, wasClean: true })
     expect(received).toEqual(messages)
@@ -548,7 +548,7 @@ describe('held by a handler that writes its own frames', () => {
     const { t, client, socket } = await serveRaw()
     const whole = text('in two pieces')
     socket.write(whole.subarray(0, 5))
-    const { report: stopped } = await told(t)
+    const { report: stopped } = await notified(t)
     socket.write(whole.subarray(5))
     expect(await client.closeFrame()).toEqual(CLOSED)
     expect(client.messages).toEqual(['in two pieces'])
@@ -559,7 +559,7 @@ describe('held by a handler that writes its own frames', () => {
   test('a message of several frames is finished first, and nothing is sent after the Close frame', async () => {
     const { t, client, socket } = await serveRaw()
     socket.write(Buffer.from([0x01, 1, 0x61]))
-    const { report: stopped } = await told(t)
+    const { report: stopped } = await notified(t)
     socket.write(Buffer.from([0x00, 1, 0x62]))
     socket.write(Buffer.from([0x80, 1, 0x63]))
     const dropped = new Promise<void>((resolve) => void socket.write(text('too late'), () => resolve()))
@@ -573,7 +573,7 @@ describe('held by a handler that writes its own frames', () => {
   test('one that has sent its own Close frame gets no second one', async () => {
     const { t, client, socket } = await serveRaw()
     socket.write(closeFrame(1012, 'restart'))
-    const { report: stopped } = await told(t)
+    const { report: stopped } = await notified(t)
     expect(await client.closeFrame()).toEqual({ code: 1012, reason: 'restart' })
     client.close(1012)
     expect(await t.end(stopped)).toMatchObject({ connections: { upgraded: { 'WebSocket closed 1012': 1 } } })
@@ -582,11 +582,11 @@ describe('held by a handler that writes its own frames', () => {
   test('what is not made of frames is a tunnel: it ends without one, when nothing moves any more', async () => {
     const { t, client, socket } = await serveRaw()
     socket.write('an older protocol')
-    const { report: stopped } = await told(t)
+    const { report: stopped } = await notified(t)
     const report = await t.end(stopped)
     expect(await client.raw.closed()).toBe('ended')
     expect(client.raw.received).toBe('an older protocol')
-    expect(report).toMatchObject({ exitCode: 0, watches: { after: 0 }, connections: { idleUntold: 1, forced: 0 } })
+    expect(report).toMatchObject({ exitCode: 0, watches: { after: 0 }, connections: { idleUnnotified: 1, forced: 0 } })
   })
 
   test('a proxy that passes on bytes as they come is closed between two messages', async () => {
@@ -608,7 +608,7 @@ describe('held by a handler that writes its own frames', () => {
     )
     const client = await open()
     await client.received(20)
-    const { report } = await told(t)
+    const { report } = await notified(t)
     expect(await client.closeFrame()).toEqual(CLOSED)
     client.close()
     expect(await client.raw.closed()).toBe('ended')
@@ -633,7 +633,7 @@ describe('an upgrade that is no WebSocket', () => {
     const raw = await connectRaw()
     const opening = WebSocketClient.open(raw, '/slow')
     await expect.poll(() => t.life.counts().watches, POLL).toBe(1)
-    const { report: stopped } = await told(t)
+    const { report: stopped } = await notified(t)
     accept()
     const client = await opening
     await t.clock.advance(GRACE_MS / 4)
@@ -694,7 +694,7 @@ describe('an upgrade that is no WebSocket', () => {
     expect(report).toMatchObject({
       exitCode: 0,
       watches: { before: 2, after: 0 },
-      connections: { ended: 1, idleUntold: 1, forced: 0 },
+      connections: { ended: 1, idleUnnotified: 1, forced: 0 },
     })
   })
 

@@ -76,7 +76,7 @@ export function regionRow(region: AnyStateNode): RegionRow {
   const works = working ?? open
   const arming = unarmed && eventsOf(unarmed).filter((event) => targetsOf(unarmed, event).includes('waiting'))
   const inside = working ? nodesOf(working).filter((node) => node !== working) : []
-  const told = signals ? nodesOf(signals).flatMap(eventsOf) : []
+  const notified = signals ? nodesOf(signals).flatMap(eventsOf) : []
   return {
     lane: eventsOf(waiting).some(isSkip) ? 'start' : 'stop',
     after: nodesOf(waiting)
@@ -85,8 +85,8 @@ export function regionRow(region: AnyStateNode): RegionRow {
     ...(arming?.[0] !== undefined && { unless: arming[0] }),
     ...(works?.invoke[0] && { work: String(works.invoke[0].src) }),
     cuts: working ? eventsOf(working).filter((event) => event.startsWith('Cut.')) : [],
-    until: told,
-    abandonedAt: [...new Set(inside.flatMap(eventsOf))].filter((event) => !told.includes(event)),
+    until: notified,
+    abandonedAt: [...new Set(inside.flatMap(eventsOf))].filter((event) => !notified.includes(event)),
     hears: open ? eventsOf(open) : [],
     fires: raisedBy(fired.entry),
   }

@@ -119,9 +119,9 @@ test('an exporter that never answers delays nothing', async () => {
 
 test('a tracer that throws ends the tracing and not the life, and OpenTelemetry is told', async () => {
   const { tracer } = recording()
-  const told: unknown[][] = []
+  const notified: unknown[][] = []
   const ignore = (): void => {}
-  diag.setLogger({ error: (...args) => void told.push(args), warn: ignore, info: ignore, debug: ignore, verbose: ignore })
+  diag.setLogger({ error: (...args) => void notified.push(args), warn: ignore, info: ignore, debug: ignore, verbose: ignore })
   const failing: Tracer = {
     startSpan: (name, options, parent) => {
       if (name.startsWith('phase')) throw new Error('broken tracer')
@@ -133,7 +133,7 @@ test('a tracer that throws ends the tracing and not the life, and OpenTelemetry 
   traceLifecycle(made.life, { tracer: failing })
   await made.life.start()
   expect(await made.end()).toMatchObject({ exitCode: 0, errors: [] })
-  expect(told).toEqual([['quiesce: tracing stopped, because the tracer failed', expect.objectContaining({ message: 'broken tracer' })]])
+  expect(notified).toEqual([['quiesce: tracing stopped, because the tracer failed', expect.objectContaining({ message: 'broken tracer' })]])
 })
 
 test('without a provider it does nothing, and a parent is respected', async () => {
@@ -222,6 +222,6 @@ test('the phase that closes connections says what became of them, by protocol', 
   await made.get('/')
   await made.end(ended)
   const { attributes } = named(exporter.getFinishedSpans(), 'phase close-connections')
-  expect(attributes['quiesce.connections.by_protocol']).toEqual([expect.stringMatching(/^HTTP\/1\.1 none: 1 open, \d told, /)])
+  expect(attributes['quiesce.connections.by_protocol']).toEqual([expect.stringMatching(/^HTTP\/1\.1 none: 1 open, \d notified, /)])
   expect(attributes['quiesce.connections.last_request_ms']).toBeGreaterThanOrEqual(0)
 })

@@ -29,13 +29,13 @@ describe('FakeProcess', () => {
 
   test('exit records its code, tells once, and throws', () => {
     const process = new FakeProcess()
-    const told: unknown[] = []
-    process.on('exit', (code) => told.push(code))
+    const notified: unknown[] = []
+    process.on('exit', (code) => notified.push(code))
     process.exitCode = 3
     expect(() => process.exit()).toThrowError(ProcessExit)
     expect(() => process.exit(5)).toThrowError('process.exit(5)')
     expect(process).toMatchObject({ exits: [3, 5], isOver: true })
-    expect(told).toEqual([3])
+    expect(notified).toEqual([3])
   })
 
   test('an exit in a listener of a signal ends the process, not the test', () => {

@@ -25,7 +25,7 @@ describe('testServer', () => {
     expect(await a.closed).toBe('ended')
     expect(t.report).toBeUndefined()
     const report = await t.end()
-    expect(report).toMatchObject({ exitCode: 0, connections: { told: 1 } })
+    expect(report).toMatchObject({ exitCode: 0, connections: { notified: 1 } })
     expect(t.process.exitCode).toBe(0)
     expect(t.clock.now()).toBe(2_000)
   })

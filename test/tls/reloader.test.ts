@@ -10,7 +10,7 @@ import { row } from '../support/row.ts'
 
 function reloader(files: readonly string[], failures: () => readonly QuiesceError[] = () => []) {
   const clock = new VirtualClock()
-  const told: string[] = []
+  const notified: string[] = []
   let reads = 0
   let ticks = 0
   const made = new Reloader({
@@ -20,7 +20,7 @@ function reloader(files: readonly string[], failures: () => readonly QuiesceErro
       reads++
       return failures()
     },
-    failed: ({ message }) => void told.push(`${clock.now()} ${message}`),
+    failed: ({ message }) => void notified.push(`${clock.now()} ${message}`),
     tick: () => void ticks++,
   })
   onTestFinished(() => made.close())
@@ -33,16 +33,16 @@ function reloader(files: readonly string[], failures: () => readonly QuiesceErro
       await clock.waitForTimers()
     }
   }
-  return { told, until, counts: () => ({ reads, ticks }) }
+  return { notified, until, counts: () => ({ reads, ticks }) }
 }
 
 row('DC-09', 'a folder that cannot be watched is said once a minute, and read about as often', async () => {
   const folder = join(temporaryFolder(), 'missing')
-  const { told, until, counts } = reloader([join(folder, 'tls.crt')])
+  const { notified, until, counts } = reloader([join(folder, 'tls.crt')])
   await until(3 * REREAD_MS)
   const message = expect.stringContaining(`${folder}: cannot be watched (ENOENT`)
-  expect(told.map((line) => line.split(' ', 1)[0])).toEqual(['0', '60000', '120000', '180000'])
-  expect(told.map((line) => line.replace(/^\d+ /, ''))).toEqual([message, message, message, message])
+  expect(notified.map((line) => line.split(' ', 1)[0])).toEqual(['0', '60000', '120000', '180000'])
+  expect(notified.map((line) => line.replace(/^\d+ /, ''))).toEqual([message, message, message, message])
   expect(counts()).toEqual({ reads: 4, ticks: 3 })
 })
 
@@ -50,28 +50,28 @@ describe('a failure', () => {
   const failure = new QuiesceError('ERR_TLS', 'tls.key: is not the key of the certificate')
 
   test('is tried again, ever more seldom, and said once it has lasted for a second', async () => {
-    const { told, until, counts } = reloader([], () => [failure])
+    const { notified, until, counts } = reloader([], () => [failure])
     await until(REREAD_MS)
-    expect(told).toEqual([`1500 ${failure.message}`])
+    expect(notified).toEqual([`1500 ${failure.message}`])
     // At once, after 100 ms, 200 ms, 400 ms and so on, and because the minute is over.
     expect(counts().reads).toBe(11)
   })
 
   test('that is over sooner is none', async () => {
     let reads = 0
-    const { told, until } = reloader([], () => (++reads < 4 ? [failure] : []))
+    const { notified, until } = reloader([], () => (++reads < 4 ? [failure] : []))
     await until(REREAD_MS)
-    expect(told).toEqual([])
+    expect(notified).toEqual([])
   })
 
   test('that comes again is said again', async () => {
     let isThere = true
-    const { told, until } = reloader([], () => (isThere ? [failure] : []))
+    const { notified, until } = reloader([], () => (isThere ? [failure] : []))
     await until(2_000)
     isThere = false
     await until(2 * REREAD_MS)
     isThere = true
     await until(4 * REREAD_MS)
-    expect(told).toHaveLength(2)
+    expect(notified).toHaveLength(2)
   })
 })

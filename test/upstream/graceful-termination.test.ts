@@ -269,7 +269,7 @@ describe('from NotAcceptingNewRequest on', () => {
   })
 
   test('a watch that has begun to answer ends with its last chunk, and with nothing before it is told', async () => {
-    const told = new Roadblock()
+    const notified = new Roadblock()
     const server = await serveUpstream({
       hook: false,
       routes: {
@@ -277,7 +277,7 @@ describe('from NotAcceptingNewRequest on', () => {
           response.writeHead(200, { 'Content-Type': 'text/event-stream' })
           response.write('data: first\n\n')
           await aborted(shutdownSignalOf(request))
-          await told.pass()
+          await notified.pass()
           response.end('data: last\n\n')
         },
       },
@@ -287,11 +287,11 @@ describe('from NotAcceptingNewRequest on', () => {
     await client.until('the first event', () => client.received.includes('data: first'))
     server.stop()
     await server.clock.advance(DELAY_MS - 1)
-    expect(await Promise.race([told.reached, server.fresh(ECHO)])).toMatchObject(ECHOED)
+    expect(await Promise.race([notified.reached, server.fresh(ECHO)])).toMatchObject(ECHOED)
     await server.clock.advance(1)
-    await told.reached
+    await notified.reached
     expect(client.state).toBe('open')
-    told.release()
+    notified.release()
     expect(await client.response()).toMatchObject({ status: 200, framing: 'chunked', body: 'data: first\n\ndata: last\n\n' })
     expect(await client.closed()).toBe('ended')
   })
@@ -433,7 +433,7 @@ describe('the whole sequence', () => {
     await server.client().get(ECHO)
     server.stop()
     const report = await server.endNow()
-    expect(report).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
+    expect(report).toMatchObject({ exitCode: 0, connections: { idleUnnotified: 1, forced: 0 } })
     expect(server.stopSignals).toHaveLength(6)
     for (const name of server.stopSignals) expect(server.sinceStop(name), name).toBe(0)
     expect(server.sinceStop('Ended')).toBe(0)
@@ -510,20 +510,20 @@ describe('the whole sequence', () => {
   })
 
   row('GT-27', 'an upgraded connection is a watch: told, waited for within the grace, then closed and named', async () => {
-    const told = new Roadblock()
+    const notified = new Roadblock()
     const { clock, life, port, fired, hasFired } = await attached({ watchGrace: GRACE_MS }, (server) =>
       server.on('upgrade', (request, socket) => {
         socket.on('error', () => undefined)
         socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n')
         socket.on('data', (chunk) => socket.write(chunk))
-        void aborted(shutdownSignalOf(request)).then(() => told.pass())
+        void aborted(shutdownSignalOf(request)).then(() => notified.pass())
       }),
     )
     const client = await connectTo(port)
     expect(await client.ask('GET', '/socket', { headers: { Connection: 'Upgrade', Upgrade: 'echo' } })).toMatchObject({ status: 101 })
     const ended = life.stop()
     await clock.advance(GRACE_MS - 1)
-    await Promise.all([told.reached, fired('HTTPServerStoppedListening')])
+    await Promise.all([notified.reached, fired('HTTPServerStoppedListening')])
     expect(hasFired('InFlightRequestsDrained')).toBe(false)
     client.send('still here')
     await client.until('an echo', () => client.received.includes('still here'))
@@ -537,11 +537,11 @@ describe('the whole sequence', () => {
     'GT-27',
     'without a grace it is told, and closed and named with the last connections: nothing waits for it, as upstream',
     async () => {
-      const told = new Roadblock()
+      const notified = new Roadblock()
       const { clock, life, port } = await attached({ watchGrace: 0, connectionTimeout: '60s' }, (server) =>
         server.on('upgrade', (request, socket) => {
           socket.on('error', () => undefined)
-          void aborted(shutdownSignalOf(request)).then(() => told.pass())
+          void aborted(shutdownSignalOf(request)).then(() => notified.pass())
           socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n')
           socket.resume()
         }),
@@ -553,7 +553,7 @@ describe('the whole sequence', () => {
         hasEnded = true
       })
       while (!hasEnded) await clock.advance(0)
-      await told.reached
+      await notified.reached
       expect(await client.closed(), 'in order').toBe('ended')
       const report = await ended
       expect(report).toMatchObject({ exitCode: 0, watches: { before: 1, after: 1, cut: [] }, connections: { forced: 1 } })

@@ -41,11 +41,11 @@ describe.each([
 describe('a hook that never returns', () => {
   row('PS-03', 'holds the door open until its bound, and no longer (V2)', async () => {
     const t = newLife({ clock: new VirtualClock(), options: { shutdownDelay: '1s' } })
-    let told: AbortSignal | undefined
+    let notified: AbortSignal | undefined
     t.life.addPreShutdownHook(
       'hangs',
       ({ signal }) => {
-        told = signal
+        notified = signal
         return never
       },
       { timeout: '5s' },
@@ -60,10 +60,10 @@ describe('a hook that never returns', () => {
     expect((await t.get('/')).status).toBe(200)
     expect((await t.get('/readyz')).status).toBe(500)
     expect((await t.get('/livez')).status).toBe(200)
-    expect(told?.aborted).toBe(false)
+    expect(notified?.aborted).toBe(false)
 
     await t.clock.advance(1)
-    expect(told?.reason).toMatchObject({ message: 'pre-shutdown hook "hangs" is out of time' })
+    expect(notified?.reason).toMatchObject({ message: 'pre-shutdown hook "hangs" is out of time' })
     expect(t.hasFired('NotAcceptingNewRequest')).toBe(true)
     await expect(t.get('/')).rejects.toEqual(REFUSED)
     const report = await t.end()

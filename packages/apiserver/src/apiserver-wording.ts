@@ -68,7 +68,7 @@ export const apiserverWording: Wording = {
       help: 'Sources of metrics that were left out of a scrape, by reason.',
     },
     connections: { name: 'apiserver_connections', help: 'Open connections, by protocol and version of TLS.' },
-    told: { name: 'apiserver_connections_told', help: 'Open connections whose client was told to leave.' },
+    notified: { name: 'apiserver_connections_notified', help: 'Open connections whose client was told to leave.' },
     inFlight: { name: 'apiserver_in_flight', help: 'What a drain waits for, by kind.' },
     rejections: { name: 'apiserver_requests_rejected_total', help: 'Requests refused because the server ends, by kind of refusal.' },
     signals: { name: 'apiserver_lifecycle_signal_timestamp_seconds', help: 'When a lifecycle signal fired, in seconds since the epoch.' },

@@ -6,10 +6,10 @@ import type { Chart } from './quiesce.ts'
  * The chart of the documentation's first page: the inspector's own, without a life. Its data is in
  * the page, so that a file on a disk is enough.
  */
-const told = element('chart-told')
-const atRest = told.textContent
+const notified = element('chart-notified')
+const atRest = notified.textContent
 const chart = new LifeChart(element('chart-body'), element('chart-space'), {
-  told: (words) => setText(told, words === '' ? atRest : words),
+  notified: (words) => setText(notified, words === '' ? atRest : words),
 })
 
 const show = (mode: string): void => chart.put(JSON.parse(element(`chart-${mode}`).textContent) as Chart)

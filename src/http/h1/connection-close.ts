@@ -93,8 +93,8 @@ function withClose(response: ServerResponse, [status, second, third]: WriteHeadA
     return typeof second === 'string' ? [status, second] : [status]
   }
   const rest = given.filter(([name]) => !isNamed(name, CONNECTION) && !isNamed(name, KEEP_ALIVE))
-  const told = Array.isArray(headers) ? [...rest.flat(), 'Connection', close] : { ...Object.fromEntries(rest), Connection: close }
-  return typeof second === 'string' ? [status, second, told as Headers] : [status, told as Headers]
+  const notified = Array.isArray(headers) ? [...rest.flat(), 'Connection', close] : { ...Object.fromEntries(rest), Connection: close }
+  return typeof second === 'string' ? [status, second, notified as Headers] : [status, notified as Headers]
 }
 
 /** Headers come as an object, as a flat list of names and values, or as a list of pairs. */

@@ -33,8 +33,8 @@ export class Idling {
   }
 
   #look(): void {
-    const { wasTold, isEnding, isIdle, wire } = this.#connection
-    if (wasTold || isEnding) return
+    const { wasNotified, isEnding, isIdle, wire } = this.#connection
+    if (wasNotified || isEnding) return
     const rest = isIdle ? this.#since + this.#idleMs - this.#clock.now() : this.#idleMs
     if (rest > 0) this.#lookIn(rest)
     else wire.tell()

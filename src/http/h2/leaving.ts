@@ -85,7 +85,7 @@ export class Leaving {
   /** At the best moment that comes soon: this one, perhaps, when the head of an answer was sent. */
   tellSoon(): void {
     const { session, connection } = this.#wire
-    if (connection.wasTold || session.closed || session.destroyed) return
+    if (connection.wasNotified || session.closed || session.destroyed) return
     if (!this.#wire.pace.isInTurn) {
       this.#patience ??= this.#waitForMost()
       return
@@ -153,7 +153,7 @@ export class Leaving {
   tell(): void {
     this.#clearTurn()
     const { session, connection } = this.#wire
-    if (connection.wasTold || session.closed || session.destroyed) return
+    if (connection.wasNotified || session.closed || session.destroyed) return
     // Node fills in the number; what it has read and not handed over yet is below it.
     session.goaway(NO_ERROR)
     // Half of a head counts there, too; its request is refused if it comes, as not looked at.
@@ -174,7 +174,7 @@ export class Leaving {
   ifIdle(): void {
     const { connection, hasStreams } = this.#wire
     if (!connection.isIdle || connection.isEnding) return
-    if (connection.wasTold) {
+    if (connection.wasNotified) {
       // The last frame of a stream is sent after its 'close'.
       if (this.#hasPeerLeft && !hasStreams) {
         setImmediate(() => connection.linger())
@@ -187,8 +187,8 @@ export class Leaving {
         this.#mayBegin ? LEAVE_MS - PATIENCE_MS : LEAVE_MS,
       )
     }
-    if (connection.wasTold || this.#hasPeerLeft) this.#hearOfClose()
-    if (connection.wasTold) this.#askWhetherHeard()
+    if (connection.wasNotified || this.#hasPeerLeft) this.#hearOfClose()
+    if (connection.wasNotified) this.#askWhetherHeard()
   }
 
   /** Once: when the answer comes, nothing is on its way any more. */

@@ -15,7 +15,7 @@ const END_MS = 1_000
 export class Tunnels {
   readonly #clock: Clock
   readonly #socket: Socket
-  readonly #told = new Map<ServerHttp2Stream, { readonly movement: Movement; timer?: unknown }>()
+  readonly #notified = new Map<ServerHttp2Stream, { readonly movement: Movement; timer?: unknown }>()
 
   constructor(clock: Clock, socket: Socket) {
     this.#clock = clock
@@ -29,27 +29,27 @@ export class Tunnels {
       still: () => this.#end(stream),
       withinMs,
     })
-    this.#told.set(stream, { movement })
+    this.#notified.set(stream, { movement })
   }
 
   isMoving(stream: ServerHttp2Stream): boolean {
-    return this.#told.get(stream)?.movement.isMoving ?? false
+    return this.#notified.get(stream)?.movement.isMoving ?? false
   }
 
   closed(stream: ServerHttp2Stream): void {
-    const told = this.#told.get(stream)
-    if (!told) return
-    told.movement.cancel()
-    this.#clock.clearTimeout(told.timer)
-    this.#told.delete(stream)
+    const notified = this.#notified.get(stream)
+    if (!notified) return
+    notified.movement.cancel()
+    this.#clock.clearTimeout(notified.timer)
+    this.#notified.delete(stream)
   }
 
   /** Our side first, then both. One that was not answered has nothing to end. */
   #end(stream: ServerHttp2Stream): void {
-    const told = this.#told.get(stream)
-    if (!told || !stream.headersSent || stream.destroyed) return
+    const notified = this.#notified.get(stream)
+    if (!notified || !stream.headersSent || stream.destroyed) return
     stream.end()
-    told.timer = this.#clock.setTimeout(() => {
+    notified.timer = this.#clock.setTimeout(() => {
       if (!stream.destroyed) stream.close(NO_ERROR)
     }, END_MS)
   }

@@ -103,7 +103,7 @@ export class Http2Wire implements Wire {
   }
 
   hasPromised(stream: ServerHttp2Stream): boolean {
-    return this.connection.wasTold && this.#leaving.hasPromised(stream.id as number)
+    return this.connection.wasNotified && this.#leaving.hasPromised(stream.id as number)
   }
 
   tell(): void {

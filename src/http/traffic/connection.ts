@@ -48,7 +48,7 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
   readonly #clock: Clock
   readonly #onClosed: (connection: Connection<E>) => void
   readonly #tally: Tally
-  #wasTold = false
+  #wasNotified = false
   /** Its turn to be told has come. */
   #isDue = false
   #turn: unknown
@@ -100,14 +100,14 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
   }
 
   /** Its client has been told that the connection closes: no later request is looked at. */
-  get wasTold(): boolean {
-    return this.#wasTold
+  get wasNotified(): boolean {
+    return this.#wasNotified
   }
 
   /** Its wire has told its client that it closes. A second call does nothing. */
   noteTold(): void {
-    if (this.#wasTold) return
-    this.#wasTold = true
+    if (this.#wasNotified) return
+    this.#wasNotified = true
     this.#clearTurn()
   }
 
@@ -121,7 +121,7 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
    * call gives it another turn.
    */
   tellIn(ms: number): void {
-    if (this.#wasTold) return
+    if (this.#wasNotified) return
     this.#clearTurn()
     const tell = (): void => {
       this.#isDue = true
@@ -146,7 +146,7 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
    * 9112 section 9.6
    */
   get takesRequests(): boolean {
-    return !this.wasTold && !this.#isEnding
+    return !this.wasNotified && !this.#isEnding
   }
 
   /**
@@ -159,8 +159,8 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
 
   get fate(): Fate {
     if (this.#isForced) return 'forced'
-    if (this.wasTold) return 'told'
-    return this.#isEndedIdle ? 'idleUntold' : 'ended'
+    if (this.wasNotified) return 'notified'
+    return this.#isEndedIdle ? 'idleUnnotified' : 'ended'
   }
 
   add(exchange: E): void {
@@ -187,7 +187,7 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
     if (this.#wire.tellsAnyTime) {
       this.#wire.tell()
       this.stopAwaiting()
-      if (this.#wasTold) return
+      if (this.#wasNotified) return
     }
     const taken = this.#wire.taken?.()
     if (taken) {
@@ -290,7 +290,7 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
    * nothing by that, and is not `forced`.
    */
   destroy(): void {
-    this.#isForced = !(this.wasTold && this.isIdle) || this.#undelivered > 0
+    this.#isForced = !(this.wasNotified && this.isIdle) || this.#undelivered > 0
     if (this.#isForced) this.nameForced()
     this.#wire.destroy()
   }

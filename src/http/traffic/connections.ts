@@ -108,7 +108,7 @@ export class Connections {
    * How the connections ended that were open when {@link countFates} was called, or opened since.
    */
   get fates(): Readonly<Record<Fate, number>> {
-    const fates = { told: 0, idleUntold: 0, ended: 0, forced: 0 }
+    const fates = { notified: 0, idleUnnotified: 0, ended: 0, forced: 0 }
     for (const kind of this.#tally.kinds) for (const fate of FATES) fates[fate] += kind.fates[fate]
     return fates
   }
@@ -295,7 +295,7 @@ export class Connections {
       kind.fates[fate]++
       if (forcedAs) this.#forced.push(forcedAs)
       if (upgradedTo) this.#upgraded[`${upgradedTo} ${endedAs}`] = (this.#upgraded[`${upgradedTo} ${endedAs}`] ?? 0) + 1
-      if (fate === 'idleUntold' && unfinishedAs) this.#unfinished.push(unfinishedAs)
+      if (fate === 'idleUnnotified' && unfinishedAs) this.#unfinished.push(unfinishedAs)
     }
     if (this.#all.size > 0) return
     for (const resolve of this.#whenNone) resolve()
@@ -303,4 +303,4 @@ export class Connections {
   }
 }
 
-const FATES: readonly Fate[] = ['told', 'idleUntold', 'ended', 'forced']
+const FATES: readonly Fate[] = ['notified', 'idleUnnotified', 'ended', 'forced']

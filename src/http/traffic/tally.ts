@@ -1,11 +1,11 @@
 import type { Spoken, SpokenFates } from '../../base/spoken.ts'
 
 /**
- * How a connection ended during the shutdown: `told` that it would close; closed by us while idle
- * without having been told (`idleUntold`); `ended` by its client or by node; `forced`, with
+ * How a connection ended during the shutdown: `notified` that it would close; closed by us while
+ * idle, and not notified (`idleUnnotified`); `ended` by its client or by node; `forced`, with
  * whatever was on it.
  */
-export type Fate = 'told' | 'idleUntold' | 'ended' | 'forced'
+export type Fate = 'notified' | 'idleUnnotified' | 'ended' | 'forced'
 
 /** The connections of one kind: what they speak, how many are open, and how they have ended. */
 export interface ConnectionKind extends Spoken {
@@ -28,7 +28,7 @@ export class Tally {
     const key = `${protocol} ${tls}`
     let kind = this.#kinds.get(key)
     if (!kind) {
-      kind = { protocol, tls, open: 0, openThen: 0, fates: { told: 0, idleUntold: 0, ended: 0, forced: 0 } }
+      kind = { protocol, tls, open: 0, openThen: 0, fates: { notified: 0, idleUnnotified: 0, ended: 0, forced: 0 } }
       this.#kinds.set(key, kind)
     }
     return kind
@@ -47,7 +47,7 @@ export class Tally {
   /** What became of those that were open at {@link begin}, or have been opened since. */
   fates(): SpokenFates[] {
     return Array.from(this.#kinds.values(), ({ protocol, tls, openThen, fates }) => ({ protocol, tls, open: openThen, ...fates })).filter(
-      ({ open, told, idleUntold, ended, forced }) => open + told + idleUntold + ended + forced > 0,
+      ({ open, notified, idleUnnotified, ended, forced }) => open + notified + idleUnnotified + ended + forced > 0,
     )
   }
 }

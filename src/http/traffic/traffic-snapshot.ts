@@ -37,12 +37,12 @@ export interface Counts {
   readonly watches: number
   readonly holds: number
   /**
-   * Of those `open`, the admin listener's left out: `told` ones are being closed, `idle` ones have
-   * nothing outstanding. `byProtocol`: the open ones by what they speak.
+   * Of those `open`, the admin listener's left out: `notified` ones are being closed, `idle` ones
+   * have nothing outstanding. `byProtocol`: the open ones by what they speak.
    */
   readonly connections: {
     readonly open: number
-    readonly told: number
+    readonly notified: number
     readonly idle: number
     readonly byProtocol: readonly SpokenCount[]
   }
@@ -84,11 +84,11 @@ export class TrafficSnapshot {
 
   counts(): Counts {
     const holds = this.#holds.count
-    let told = 0
+    let notified = 0
     let idle = 0
     let eventStreams = 0
     for (const connection of this.#connections) {
-      if (connection.wasTold) told++
+      if (connection.wasNotified) notified++
       if (connection.isIdle) idle++
       for (const exchange of connection.outstanding) if (exchange.isUndeclaredEventStream) eventStreams++
     }
@@ -97,7 +97,7 @@ export class TrafficSnapshot {
       eventStreams,
       watches: this.#inFlight.watchCount,
       holds,
-      connections: { open: this.#connections.size, told, idle, byProtocol: this.#openByProtocol() },
+      connections: { open: this.#connections.size, notified, idle, byProtocol: this.#openByProtocol() },
       rejected: { ...this.#chains.rejected, hold: this.#holds.refused },
     }
   }
@@ -125,11 +125,11 @@ export class TrafficSnapshot {
         ...(isUndeclaredStream && { streaming: true }),
       }))
     let active = 0
-    let told = 0
+    let notified = 0
     const awaited: Outstanding[] = []
     const empty: Connection<Exchange>[] = []
     for (const connection of this.#connections) {
-      if (connection.wasTold) told++
+      if (connection.wasNotified) notified++
       else if (!connection.isIdle) active++
       if (connection.isAwaited) {
         const { openedAt: arrivedAt, spoken } = connection
@@ -147,7 +147,7 @@ export class TrafficSnapshot {
       holds,
       handlers: orphans.length,
       rejected,
-      connections: { active, idle: this.#connections.size - active - told, told, byProtocol: this.#openByProtocol() },
+      connections: { active, idle: this.#connections.size - active - notified, notified, byProtocol: this.#openByProtocol() },
       blocking: {
         requests: named(areLate ? [] : waitedFor),
         watches: named([...this.#connections.counted('watch'), ...(areLate ? waitedFor : [])]),

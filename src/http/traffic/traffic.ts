@@ -166,7 +166,7 @@ export class Traffic {
     const moving = new Set(upgraded.filter(({ isMoving }) => isMoving).map(({ connection }) => connection))
     for (const { connection } of upgraded) {
       if (moving.has(connection)) continue
-      if (connection.wasTold) connection.linger()
+      if (connection.wasNotified) connection.linger()
       else connection.endByForce()
     }
   }

@@ -101,7 +101,7 @@ function hookRegion(hook: HookPlan, until: string, abandoned: string): StateConf
           },
         },
         initial: 'running',
-        states: { running: { on: { [until]: 'told' } }, told: {} },
+        states: { running: { on: { [until]: 'notified' } }, notified: {} },
         on: {
           [abandoned]: { target: 'aborted', actions: [say({ ...ended, outcome: 'cut' }), raiseEvent({ type: 'PostStartHooksAborted' })] },
         },

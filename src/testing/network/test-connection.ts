@@ -103,7 +103,7 @@ export class TestConnection {
   readonly #outstanding: TestRequest[] = []
   #state: ConnectionState = 'open'
   #bytes = Buffer.alloc(0)
-  #wasTold = false
+  #wasNotified = false
   #resolveClosed: (how: Exclude<ConnectionState, 'open'>) => void = () => {}
 
   constructor(socket: MemorySocket) {
@@ -126,8 +126,8 @@ export class TestConnection {
   }
 
   /** Whether a response has said `Connection: close`. */
-  get wasTold(): boolean {
-    return this.#wasTold
+  get wasNotified(): boolean {
+    return this.#wasNotified
   }
 
   /** Requests that are not answered yet, oldest first. */
@@ -197,7 +197,7 @@ export class TestConnection {
       if (!request) return
       const before = this.#bytes.length
       this.#bytes = Buffer.from(request.read(this.#bytes))
-      this.#wasTold ||= request.received?.toldToClose === true
+      this.#wasNotified ||= request.received?.toldToClose === true
       if (request.isOver) this.#outstanding.shift()
       else if (this.#bytes.length === before) return
     }

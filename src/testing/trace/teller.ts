@@ -112,10 +112,14 @@ function textsOf(event: Exclude<LifecycleEvent, { type: 'signal' }>, isKnown: bo
     case 'drained':
       return event.before > 0 ? [`${event.what}: ${event.before} to drain, ${event.after} left${listed(event.cut)}`] : []
     case 'connections': {
-      const { told, idleUntold, ended, forced, forcedNames, upgraded } = event
-      const counts = Object.entries({ told, 'idle and untold': idleUntold, 'ended by clients': ended, forced, ...upgraded }).filter(
-        ([, count]) => count > 0,
-      )
+      const { notified, idleUnnotified, ended, forced, forcedNames, upgraded } = event
+      const counts = Object.entries({
+        notified,
+        'closed idle': idleUnnotified,
+        'ended by clients': ended,
+        forced,
+        ...upgraded,
+      }).filter(([, count]) => count > 0)
       return counts.length > 0 ? [`connections: ${counts.map(([what, count]) => `${count} ${what}`).join(', ')}${listed(forcedNames)}`] : []
     }
     case 'handlers':

@@ -29,8 +29,8 @@ async function draining(whileDraining: 'refuse' | 'retry-after') {
       })
       server.handlePrefix('/apis/', async (request, response) => {
         await gates.watch.pass()
-        const told = shutdownSignalOf(request)
-        while (!told.aborted) await turn()
+        const notified = shutdownSignalOf(request)
+        while (!notified.aborted) await turn()
         response.end('done')
       })
     },

@@ -19,7 +19,7 @@ const BADGE = 16
 
 export interface LifeChartOptions {
   /** Hears in words what belongs to the region that is pointed at; empty for none. */
-  readonly told?: (words: string) => void
+  readonly notified?: (words: string) => void
 }
 
 /**
@@ -32,7 +32,7 @@ export class LifeChart {
   readonly #host = document.createElement('div')
   readonly #shadow = this.#host.attachShadow({ mode: 'open' })
   readonly #minimap: Minimap
-  readonly #told: (words: string) => void
+  readonly #notified: (words: string) => void
   readonly #open = new Set<string>()
   #chart: Chart | undefined
   #regions: readonly ChartState[] = []
@@ -48,8 +48,8 @@ export class LifeChart {
   #current = ''
 
   /** @param frame what the minimap lies in */
-  constructor(body: HTMLElement, frame: HTMLElement, { told = () => {} }: LifeChartOptions = {}) {
-    this.#told = told
+  constructor(body: HTMLElement, frame: HTMLElement, { notified = () => {} }: LifeChartOptions = {}) {
+    this.#notified = notified
     this.#minimap = new Minimap(() => this.viewport)
     this.#shadow.adoptedStyleSheets = [sheetOf(CHART_STYLE)]
     body.append(this.#host)
@@ -210,7 +210,7 @@ export class LifeChart {
     const region = this.#regions.find((each) => each.id === id)
     if (!region) {
       picture.classList.remove('relating')
-      this.#told('')
+      this.#notified('')
       return
     }
     const place = (state: string): string => this.#regionOf.get(state) ?? state
@@ -222,7 +222,7 @@ export class LifeChart {
     for (const [state, node] of this.#states) if (related.has(place(state))) node.classList.add('related')
     for (const { id: edge } of [...heard, ...fired])
       for (const node of picture.querySelectorAll(`[data-edge="${CSS.escape(edge)}"]`)) node.classList.add('related')
-    this.#told(sentence(region, [...new Set(heard.map(({ event }) => event))], fired, (state) => this.#titleOf(place(state))))
+    this.#notified(sentence(region, [...new Set(heard.map(({ event }) => event))], fired, (state) => this.#titleOf(place(state))))
   }
 
   #titleOf(id: string): string {

@@ -106,7 +106,7 @@ const streamWords = (kind: BlockingGroup['kind'], { eventStreams = 0 }: NonNulla
 
 /** All open connections by what they speak; a recording of an earlier version does not say. */
 function protocolGroups({ gauges }: View): BlockingGroup[] {
-  const { active = 0, idle = 0, told = 0, byProtocol = [] } = gauges?.connections ?? {}
+  const { active = 0, idle = 0, notified = 0, byProtocol = [] } = gauges?.connections ?? {}
   const items = byProtocol.map(
     ({ protocol, tls, open }): BlockingItem => ({
       key: `${protocol} ${tls}`,
@@ -116,7 +116,7 @@ function protocolGroups({ gauges }: View): BlockingGroup[] {
     }),
   )
   // Its items are kinds of connections: there are never more than are shown.
-  return items.length > 0 ? [{ kind: 'protocol', title: count(active + idle + told, 'open socket'), count: 0, items }] : []
+  return items.length > 0 ? [{ kind: 'protocol', title: count(active + idle + notified, 'open socket'), count: 0, items }] : []
 }
 
 const TLS_WORDS: Readonly<Record<string, string>> = { none: 'no TLS', pending: 'under way', unknown: 'TLS of an unknown version' }

@@ -21,7 +21,7 @@ export const GLOSSARY = {
 export type GlossaryWord = keyof typeof GLOSSARY
 
 /** Beside the word as the table has it, what the page says. */
-const ALSO: Readonly<Partial<Record<GlossaryWord, string>>> = { tell: 'told', cut: 'Cut.…' }
+const ALSO: Readonly<Partial<Record<GlossaryWord, string>>> = { tell: 'notified', cut: 'Cut.…' }
 
 export const glossaryTerm = (word: GlossaryWord): string => [word, ALSO[word]].filter(Boolean).join(', ')
 

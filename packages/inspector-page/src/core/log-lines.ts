@@ -75,12 +75,12 @@ export function lineOf(entry: JournalEntry, position: number, actors: View['acto
       return line('state', name(entry.actor), stateWords(entry))
     case 'gauges': {
       const { requests, watches, connections } = entry
-      const open = connections.active + connections.idle + connections.told
-      const told = [`${connections.told} told`, openWords(connections.byProtocol)].filter((part) => part !== '').join('; ')
+      const open = connections.active + connections.idle + connections.notified
+      const notified = [`${connections.notified} notified`, openWords(connections.byProtocol)].filter((part) => part !== '').join('; ')
       return line(
         'gauges',
         'traffic',
-        [count(requests, 'request'), count(watches, 'watch'), `${count(open, 'connection')} (${told})`].join(', '),
+        [count(requests, 'request'), count(watches, 'watch'), `${count(open, 'connection')} (${notified})`].join(', '),
       )
     }
     case 'report':
@@ -195,7 +195,7 @@ function factWords(event: LifecycleEvent): string {
     case 'drained':
       return `${event.before} before, ${event.after} left${event.cut.length > 0 ? `, ${event.cut.length} cut` : ''}`
     case 'connections': {
-      const sums = `${event.told} told, ${event.ended} ended by clients, ${event.idleUntold} idle and untold, ${event.forced} forced`
+      const sums = `${event.notified} notified, ${event.ended} ended by clients, ${event.idleUnnotified} closed idle, ${event.forced} forced`
       return [sums, ...fateWords(event.byProtocol)].join('; ')
     }
     case 'handlers':

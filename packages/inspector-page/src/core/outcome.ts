@@ -54,7 +54,7 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
     ...drained('watches', watches),
     line(
       'connections',
-      `${connections.told} told, ${connections.ended} ended by clients, ${connections.idleUntold} idle and untold, ${connections.forced} by force`,
+      `${connections.notified} notified, ${connections.ended} ended by clients, ${connections.idleUnnotified} closed idle, ${connections.forced} by force`,
       connections.forced > 0 ? 'cut' : 'plain',
     ),
     ...connections.forcedNames.map((straggler) => line('cut', nameWithProtocol(straggler), 'cut')),

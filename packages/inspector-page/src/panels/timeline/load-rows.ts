@@ -21,7 +21,7 @@ const LOADS: readonly Load[] = [
   { name: 'refused', read: refusals },
   { name: 'sockets active', read: ({ connections }) => connections.active },
   { name: 'sockets idle', read: ({ connections }) => connections.idle },
-  { name: 'sockets told', read: ({ connections }) => connections.told, word: 'tell' },
+  { name: 'sockets notified', read: ({ connections }) => connections.notified, word: 'tell' },
 ]
 
 export class LoadRows {
