@@ -52,6 +52,7 @@ const SECTIONS = {
   frameworks: 'Frameworks',
   runtimes: 'Runtimes and what they may do',
   bundlers: 'Bundlers',
+  'package-managers': 'Package managers',
   'test-runners': 'Test runners',
   typescript: 'TypeScript',
   'after-the-response': 'Work that goes on after the response',
@@ -77,6 +78,7 @@ const MAIN = 'main'
  * @property {string} variant which of the file's variants is to be tried
  * @property {string} folder an empty folder of its own, in which the packages of its set are found
  * @property {string} modules the folder node_modules of its set
+ * @property {string} tarball the packed package, for what installs it by itself
  * @property {(name: string, text: string) => string} write a file into the folder; returns its path
  * @property {(runtime: string) => string[]} runtime the command that starts a program in it
  * @property {(command: string[], env?: NodeJS.ProcessEnv) => Promise<string>} run to its end in the folder, which must be exit code 0; returns what it printed
@@ -256,6 +258,7 @@ async function tryCell(cell, places) {
     variant: cell.variant,
     folder,
     modules: join(place, 'node_modules'),
+    tarball,
     write: (name, text) => {
       const path = join(folder, name)
       mkdirSync(join(path, '..'), { recursive: true })
