@@ -2,6 +2,7 @@ import { clip } from '../base/cells.ts'
 import type { Straggler } from '../base/events.ts'
 import { formatInColumn } from '../base/format-duration.ts'
 import { fateWords, spokenWords } from '../base/spoken.ts'
+import { withoutName } from './failures.ts'
 import { lastCallWords } from './last-call-words.ts'
 import type { Report, ReportedHook } from './report.ts'
 import { skippedHooks, skippedWords } from './skipped-hooks.ts'
@@ -53,7 +54,11 @@ export function summary(report: Report): SummaryLine[] {
       FAILURES_MAX,
       errors.map(({ where, error, count }) => {
         const times = count === undefined ? '' : ` (${count} times)`
-        return { label: 'failed', text: `${where}${times}: ${clip(error.message, MESSAGE_WIDTH_MAX)}`, outcome: 'failed' as const }
+        return {
+          label: 'failed',
+          text: `${where}${times}: ${clip(withoutName(error.message, where), MESSAGE_WIDTH_MAX)}`,
+          outcome: 'failed' as const,
+        }
       }),
     ),
     ...lateAnswers.map(({ what, answer, lateMs }) => ok('late', `${what} ${answer} ${formatInColumn(lateMs)} too late`)),

@@ -3,6 +3,7 @@ import { isCrashEvent, type StopReason } from '../base/events.ts'
 import { streamAdvice, undeclaredStreams } from '../base/streams.ts'
 import { describeReason } from './describe-reason.ts'
 import { endSentence } from './end-meaning.ts'
+import { withoutName } from './failures.ts'
 import type { Report } from './report.ts'
 import { SKIPPED_NAMES_MAX, skippedHooks, skippedWords } from './skipped-hooks.ts'
 
@@ -84,7 +85,8 @@ function forces({ reason, forced, forcedBy, errors }: Report): string[] {
 /** Hooks and phases, which run once: what fails again and again was said before. */
 const ofTheEnd = ({ errors }: Report): string[] => failures({ errors: errors.filter(({ where }) => / hook "|^phase /.test(where)) })
 
-const failures = ({ errors }: Pick<Report, 'errors'>): string[] => errors.map(({ where, error }) => `${where}: ${error.message}`)
+const failures = ({ errors }: Pick<Report, 'errors'>): string[] =>
+  errors.map(({ where, error }) => `${where}: ${withoutName(error.message, where)}`)
 
 /**
  * Handlers and connections that are still there are so because of what was cut; alone, they are the

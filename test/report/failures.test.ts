@@ -1,7 +1,7 @@
 // Fails when: one failure that passes several places is listed for each, or being listed again
 // makes it forget how often it came.
 import { expect, test } from 'vitest'
-import { Failures } from '#src/report/failures.ts'
+import { Failures, withoutName } from '#src/report/failures.ts'
 
 test('one failure is listed where it was first seen, with a stack or without', () => {
   const failures = new Failures()
@@ -22,4 +22,12 @@ test('how often a failure came is kept when it is seen on its way', () => {
   for (let i = 0; i < 3; i++) failures.came('check', late())
   failures.add('check', late())
   expect(failures.list()).toEqual([{ where: 'check', error: late(), count: 3 }])
+})
+
+test.each([
+  ['hook "leave" did not end within 5s', 'did not end within 5s'],
+  ['hook "leaver" is gone', 'hook "leaver" is gone'],
+  ['no registry', 'no registry'],
+])('what stands behind the name of what has failed does not say it again: %s', (message, rest) => {
+  expect(withoutName(message, 'hook "leave"')).toBe(rest)
 })
