@@ -238,7 +238,7 @@ test('a token among the protocols of a WebSocket takes no more time than grows w
 
 /** Reads the answers of other servers, or writes heads itself. */
 const OF_ANSWERS =
-  /^src\/(?:testing|cli|diagram|example|terminal)\/|\/webhook\/client\.ts$|trusted-fetch|\/loopback\/|\/h1\/connection-close\.ts$|\/h2\/(?:response-head|exchange-objects)\.ts$|^packages\//
+  /^src\/(?:testing|cli|diagram|example|terminal)\/|\/webhook\/client\.ts$|trusted-fetch|\/loopback\/|\/h1\/connection-close\.ts$|\/h2\/(?:response-head|exchange-objects)\.ts$|^packages\/(?:model|inspector-page)\//
 
 /** The text of an argument, or of the constant that it names. */
 function textIn(node: ts.Node | undefined, { ast }: Source): string | undefined {
