@@ -6,6 +6,8 @@ import { Registry } from 'prom-client'
 import { describe, expect, test } from 'vitest'
 import { createMachine } from 'xstate'
 import * as apiserver from '#apiserver/index.ts'
+import * as apiserverTesting from '#apiserver/testing/index.ts'
+import * as apiserverTracing from '#apiserver/tracing/index.ts'
 import { ModelError } from '#model'
 import * as fastify from '#src/frameworks/fastify.ts'
 import * as hono from '#src/frameworks/hono.ts'
@@ -16,7 +18,7 @@ import * as metrics from '#src/metrics/index.ts'
 import * as opentelemetry from '#src/opentelemetry/index.ts'
 import * as testing from '#src/testing/index.ts'
 
-const ENTRIES = { index, apiserver, metrics, opentelemetry, hono, fastify, nest, testing }
+const ENTRIES = { index, apiserver, apiserverTesting, apiserverTracing, metrics, opentelemetry, hono, fastify, nest, testing }
 
 const WRONG: Readonly<Record<string, unknown>> = {
   undefined,
@@ -50,7 +52,6 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
     'attachLifecycle(server, options?)': () => [http.createServer(), {}],
     'createLife(options?)': () => [{}],
     'createServer(handler, options?)': () => [() => new Response(''), {}],
-    'kubernetesLongRunning(request)': () => [{}],
     'loopbackHeaders()': () => [],
     'markRequest(request)': () => [{}],
     'markWatch(request)': () => [{}],
@@ -60,7 +61,14 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
     'shutdownSignalOf(request)': () => [{}],
     'waitUntil(request, work)': () => [{}, Promise.resolve()],
   },
+  apiserverTesting: {
+    'authorizerFaults(authorizer, options?)': () => [AUTHORIZER, {}],
+  },
+  apiserverTracing: {
+    'traceRequests(options?)': () => [{}],
+  },
   apiserver: {
+    'kubernetesLongRunning(request)': () => [{}],
     'StatusError(failure)': () => [{ message: 'm', reason: 'r', code: 500 }],
     'addAuditAnnotation(=request, key, value)': () => [{}, 'k', 'v'],
     'addLatency(=request, layer, ms)': () => [{}, 'layer', 1],
@@ -104,7 +112,6 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
   opentelemetry: {
     'meterLifecycle(life, options?)': () => [life(), {}],
     'traceLifecycle(life, options?)': () => [life(), {}],
-    'traceRequests(options?)': () => [{}],
   },
   hono: {
     'healthRoutes(life)': () => [life()],
@@ -123,7 +130,6 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
     'TestWorld(options?)': () => [{}],
     'VirtualClock(options?)': () => [{}],
     'assertHolds(verdicts)': () => [[{ holds: true }]],
-    'authorizerFaults(authorizer, options?)': () => [AUTHORIZER, {}],
     'checkLife(life, options?)': () => [life(), {}],
     'edgesOf(plan)': () => [plan()],
     'explore(machine, options?)': () => [MACHINE, {}],
