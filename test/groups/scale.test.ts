@@ -5,7 +5,15 @@ import { describe, expect, test } from 'vitest'
 import { aggregatedList, apiResourceList } from '#apiserver/groups/discovery/documents.ts'
 import { openApiDocument } from '#apiserver/groups/openapi/documents.ts'
 import { scaledTo, scaleOf } from '#apiserver/groups/resource/scale.ts'
-import { type ApiObject, type ApiVersion, apiGroup, defineResource, memoryStorage, type ScalePaths } from '#apiserver/index.ts'
+import {
+  type ApiObject,
+  type ApiServerConfig,
+  type ApiVersion,
+  apiGroup,
+  defineResource,
+  memoryStorage,
+  type ScalePaths,
+} from '#apiserver/index.ts'
 import { serveApi } from '../support/api-server.ts'
 
 const PATHS: ScalePaths = {
@@ -72,8 +80,8 @@ test.each<[Partial<ScalePaths>, string]>([
 
 const FLEET = '/apis/demo.example/v1/namespaces/default/fleets'
 
-async function serveFleets() {
-  const { ask } = await serveApi({ setUp: (server) => void server.installApiGroups(group()) })
+async function serveFleets(config: ApiServerConfig = {}) {
+  const { ask } = await serveApi({ config, setUp: (server) => void server.installApiGroups(group()) })
   const json = async (method: string, path: string, body?: object, type = 'application/json') => {
     const answer = await ask(path, { method, headers: { 'Content-Type': type }, ...(body && { body: JSON.stringify(body) }) })
     return { code: answer.status, body: (await answer.json()) as ApiObject & { message?: string } }
@@ -116,6 +124,21 @@ describe('requests', () => {
     const answer = await json('PATCH', `${FLEET}/a/scale`, patch, MERGE)
     expect([answer.code, answer.body.message]).toEqual([code, expect.stringContaining(message)])
     expect((await json('GET', `${FLEET}/a/scale`)).body['spec']).toEqual({ replicas: 2 })
+  })
+
+  test('are admitted as changes of the object, by way of its scale', async () => {
+    const asked: string[] = []
+    const json = await serveFleets({
+      admission: [
+        {
+          name: 'see',
+          validate: ({ operation, subresource, kind, object }) =>
+            void asked.push([operation, subresource, kind.kind, object?.kind].join(' ')),
+        },
+      ],
+    })
+    await json('PATCH', `${FLEET}/a/scale`, { spec: { replicas: 3 } }, MERGE)
+    expect(asked).toEqual(['CREATE  Fleet Fleet', 'UPDATE scale Fleet Fleet'])
   })
 
   test('for what there is none of', async () => {
