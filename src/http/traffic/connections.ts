@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Straggler } from '../../base/events.ts'
-import type { SpokenCount, SpokenFates } from '../../base/spoken.ts'
 import { afterPoll } from '../after-poll.ts'
 import type { Wire } from '../ports.ts'
 import { Connection } from './connection.ts'
+import { ConnectionEnds } from './connection-ends.ts'
 import type { Exchange } from './exchange.ts'
 import { lookAtSendQueuesNow } from './send-queue.ts'
-import { type Fate, Tally } from './tally.ts'
+import { Tally } from './tally.ts'
 
 /**
  * How long a connection that never had a request may take, from its beginning, to bring the head of
@@ -42,19 +42,16 @@ export interface Destroyed {
  * one with half a request on all of them, and an upgraded one even `closeAllConnections()`.
  */
 export class Connections {
+  /** By what they speak. */
+  readonly tally = new Tally()
+  readonly ends = new ConnectionEnds(this.tally)
   readonly #clock: Clock
   readonly #all = new Set<Connection<Exchange>>()
-  readonly #tally = new Tally()
-  /** Of those that have closed. */
-  readonly #forced: Straggler[] = []
-  readonly #upgraded: Record<string, number> = {}
-  readonly #unfinished: Straggler[] = []
   readonly #whenNone = new Set<() => void>()
   readonly #onClosed = (connection: Connection<Exchange>): void => {
     if (this.#forget(connection)) this.#settle(connection)
   }
   #accepted = 0
-  #countsFates = false
   /** Once idle ones are closed. */
   #idleClose: IdleClose | undefined
   /** Those that the last call is held for, while it is. */
@@ -95,7 +92,7 @@ export class Connections {
 
   /** One more is there. */
   opened(wire: Wire): Connection<Exchange> {
-    const connection = new Connection<Exchange>(wire, this.#clock, this.#onClosed, this.#tally)
+    const connection = new Connection<Exchange>(wire, this.#clock, this.#onClosed, this.tally)
     this.#all.add(connection)
     this.#accepted++
     this.#held?.add(connection)
@@ -105,54 +102,11 @@ export class Connections {
   }
 
   /**
-   * How the connections ended that were open when {@link countFates} was called, or opened since.
-   */
-  get fates(): Readonly<Record<Fate, number>> {
-    const fates = { notified: 0, idleUnnotified: 0, ended: 0, forced: 0 }
-    for (const kind of this.#tally.kinds) for (const fate of FATES) fates[fate] += kind.fates[fate]
-    return fates
-  }
-
-  /** The same by what they spoke last, and how many spoke it when {@link countFates} was called. */
-  get fatesByProtocol(): SpokenFates[] {
-    return this.#tally.fates()
-  }
-
-  /** How many speak what now; a kind that was spoken before stays, with none. */
-  get byProtocol(): SpokenCount[] {
-    return Array.from(this.#tally.kinds, ({ protocol, tls, open }) => ({ protocol, tls, open }))
-  }
-
-  /** Those that were ended by force, or are being, by name. */
-  get forced(): readonly Straggler[] {
-    if (!this.#countsFates) return []
-    return [...this.#forced, ...[...this.#all].flatMap(({ forcedAs }) => forcedAs ?? [])]
-  }
-
-  /** How those ended that had changed their protocol, in its words: `WebSocket closed 1001`. */
-  get upgraded(): Readonly<Record<string, number>> {
-    return this.#upgraded
-  }
-
-  /**
-   * Those that were closed as idle ones in the middle of what they do before their first request,
-   * by name.
-   */
-  get unfinished(): readonly Straggler[] {
-    return this.#unfinished
-  }
-
-  /**
    * Whether {@link closeIdle} was called: an idle connection is there only because its client has
    * not left yet.
    */
   get closesIdle(): boolean {
     return this.#idleClose !== undefined
-  }
-
-  countFates(): void {
-    this.#countsFates = true
-    this.#tally.begin()
   }
 
   /**
@@ -290,17 +244,9 @@ export class Connections {
   }
 
   #settle(connection: Connection<Exchange>): void {
-    if (this.#countsFates) {
-      const { fate, kind, unfinishedAs, forcedAs, upgradedTo, endedAs = 'ended' } = connection
-      kind.fates[fate]++
-      if (forcedAs) this.#forced.push(forcedAs)
-      if (upgradedTo) this.#upgraded[`${upgradedTo} ${endedAs}`] = (this.#upgraded[`${upgradedTo} ${endedAs}`] ?? 0) + 1
-      if (fate === 'idleUnnotified' && unfinishedAs) this.#unfinished.push(unfinishedAs)
-    }
+    this.ends.note(connection)
     if (this.#all.size > 0) return
     for (const resolve of this.#whenNone) resolve()
     this.#whenNone.clear()
   }
 }
-
-const FATES: readonly Fate[] = ['notified', 'idleUnnotified', 'ended', 'forced']

@@ -1,4 +1,4 @@
-import type { Spoken, SpokenFates } from '../../base/spoken.ts'
+import type { Spoken, SpokenCount, SpokenFates } from '../../base/spoken.ts'
 
 /**
  * How a connection ended during the shutdown: `notified` that it would close; closed by us while
@@ -37,6 +37,11 @@ export class Tally {
   /** Keeps how many are open now. */
   begin(): void {
     for (const kind of this.#kinds.values()) kind.openThen = kind.open
+  }
+
+  /** How many speak what now; a kind that was spoken before stays, with none. */
+  get byProtocol(): SpokenCount[] {
+    return Array.from(this.#kinds.values(), ({ protocol, tls, open }) => ({ protocol, tls, open }))
   }
 
   /** In the order in which each was first spoken. */

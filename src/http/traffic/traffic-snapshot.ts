@@ -1,10 +1,11 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Straggler } from '../../base/events.ts'
-import type { SpokenCount, SpokenFates } from '../../base/spoken.ts'
+import type { SpokenCount } from '../../base/spoken.ts'
 import type { RefusalKind } from '../../base/wording.ts'
 import type { TrafficGauges } from '../../report/gauges.ts'
 import type { ExchangeView } from '../chain.ts'
 import type { Connection } from './connection.ts'
+import type { ConnectionFates } from './connection-ends.ts'
 import type { Connections } from './connections.ts'
 import type { Exchange } from './exchange.ts'
 import type { Holds } from './holds.ts'
@@ -12,7 +13,6 @@ import type { InFlight } from './in-flight.ts'
 import { oldest } from './oldest.ts'
 import type { RequestChains } from './request-chains.ts'
 import type { Outstanding, RunningHandlers } from './running-handlers.ts'
-import type { Fate } from './tally.ts'
 
 /**
  * `late`: a request that came after its connection had been told to close; it is not answered at
@@ -48,15 +48,6 @@ export interface Counts {
   }
   /** Requests and holds refused since the life began, by kind. */
   readonly rejected: Readonly<Record<RejectionKind, number>>
-}
-
-/** How connections ended since ShutdownInitiated, and the names of those that were forced. */
-export type ConnectionFates = Readonly<Record<Fate, number>> & {
-  readonly forcedNames: readonly Straggler[]
-  /** Of those that had changed their protocol, in its words; not there when there were none. */
-  readonly upgraded?: Readonly<Record<string, number>>
-  /** By what they spoke last; not there when there were none. */
-  readonly byProtocol?: readonly SpokenFates[]
 }
 
 /** What the traffic of a life is at this moment, and was, for those who show it. */
@@ -107,7 +98,7 @@ export class TrafficSnapshot {
    * none.
    */
   get connectionsByProtocol(): readonly SpokenCount[] {
-    return this.#connections.byProtocol
+    return this.#connections.tally.byProtocol
   }
 
   /**
@@ -159,13 +150,7 @@ export class TrafficSnapshot {
   }
 
   connectionFates(): ConnectionFates {
-    const { fates, forced, upgraded, fatesByProtocol: byProtocol } = this.#connections
-    return {
-      ...fates,
-      forcedNames: forced,
-      ...(Object.keys(upgraded).length > 0 && { upgraded: { ...upgraded } }),
-      ...(byProtocol.length > 0 && { byProtocol }),
-    }
+    return this.#connections.ends.fates(this.#connections)
   }
 
   /**
@@ -173,7 +158,7 @@ export class TrafficSnapshot {
    * request.
    */
   unfinishedConnections(): readonly Straggler[] {
-    return this.#connections.unfinished
+    return this.#connections.ends.unfinished
   }
 
   /** What is not over, whether or not a drain waits for it. */
@@ -182,6 +167,6 @@ export class TrafficSnapshot {
   }
 
   #openByProtocol(): readonly SpokenCount[] {
-    return this.#connections.byProtocol.filter(({ open }) => open > 0)
+    return this.#connections.tally.byProtocol.filter(({ open }) => open > 0)
   }
 }

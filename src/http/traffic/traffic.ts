@@ -123,7 +123,7 @@ export class Traffic {
   /** ShutdownInitiated: from now on it counts how connections end, and notes the last request. */
   initiateShutdown(): void {
     this.#kept.chains.noteArrivalsFrom(this.#clock.now())
-    this.#kept.connections.countFates()
+    this.#kept.connections.ends.begin()
   }
 
   /** {@link Telling.begin} */

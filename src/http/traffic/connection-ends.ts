@@ -1,0 +1,63 @@
+import type { Straggler } from '../../base/events.ts'
+import type { SpokenFates } from '../../base/spoken.ts'
+import type { Connection } from './connection.ts'
+import type { Exchange } from './exchange.ts'
+import type { Fate, Tally } from './tally.ts'
+
+/** How connections ended since ShutdownInitiated, and the names of those that were forced. */
+export type ConnectionFates = Readonly<Record<Fate, number>> & {
+  readonly forcedNames: readonly Straggler[]
+  /** Of those that had changed their protocol, in its words; not there when there were none. */
+  readonly upgraded?: Readonly<Record<string, number>>
+  /** By what they spoke last; not there when there were none. */
+  readonly byProtocol?: readonly SpokenFates[]
+}
+
+/** How connections end: counted from {@link begin} on, by their fates and by what they spoke. */
+export class ConnectionEnds {
+  /**
+   * Those that were closed as idle ones in the middle of what they do before their first request,
+   * by name.
+   */
+  readonly unfinished: Straggler[] = []
+  readonly #tally: Tally
+  /** Of those that have closed. */
+  readonly #forced: Straggler[] = []
+  /** Of those that had changed their protocol, in its words: `WebSocket closed 1001`. */
+  readonly #upgraded: Record<string, number> = {}
+  #isCounting = false
+
+  constructor(tally: Tally) {
+    this.#tally = tally
+  }
+
+  begin(): void {
+    this.#isCounting = true
+    this.#tally.begin()
+  }
+
+  /** A connection has closed. */
+  note(connection: Connection<Exchange>): void {
+    if (!this.#isCounting) return
+    const { fate, kind, unfinishedAs, forcedAs, upgradedTo, endedAs = 'ended' } = connection
+    kind.fates[fate]++
+    if (forcedAs) this.#forced.push(forcedAs)
+    if (upgradedTo) this.#upgraded[`${upgradedTo} ${endedAs}`] = (this.#upgraded[`${upgradedTo} ${endedAs}`] ?? 0) + 1
+    if (fate === 'idleUnnotified' && unfinishedAs) this.unfinished.push(unfinishedAs)
+  }
+
+  /** @param open those that are there still: some of them are being ended by force */
+  fates(open: Iterable<Connection<Exchange>>): ConnectionFates {
+    const fates = { notified: 0, idleUnnotified: 0, ended: 0, forced: 0 }
+    for (const kind of this.#tally.kinds) for (const fate of FATES) fates[fate] += kind.fates[fate]
+    const byProtocol = this.#tally.fates()
+    return {
+      ...fates,
+      forcedNames: this.#isCounting ? [...this.#forced, ...Array.from(open).flatMap(({ forcedAs }) => forcedAs ?? [])] : [],
+      ...(Object.keys(this.#upgraded).length > 0 && { upgraded: { ...this.#upgraded } }),
+      ...(byProtocol.length > 0 && { byProtocol }),
+    }
+  }
+}
+
+const FATES: readonly Fate[] = ['notified', 'idleUnnotified', 'ended', 'forced']
