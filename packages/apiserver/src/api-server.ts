@@ -76,6 +76,7 @@ import { restRoute } from './mux/rest-route.ts'
 import { statuszPage } from './mux/statusz.ts'
 import { versionPage } from './mux/version.ts'
 import { ApiServerRegistrations } from './registrations.ts'
+import { TAKEN_OVER, UPGRADE } from './request/upgrade.ts'
 import { NO_METRICS, type RequestMetrics } from './request-metrics.ts'
 import { type StorageProbe, StorageReadiness } from './storage-readiness.ts'
 import { asOrdinary, takingOver, type UpgradeHandler } from './upgrades.ts'
@@ -570,10 +571,10 @@ export class ApiServer implements Delegate {
   }
 
   #handle(exchange: ApiExchange): unknown {
-    const { request, response, upgrade } = exchange
-    const handler = (upgrade && this.upgrades) ?? this.handler
+    const { request, response } = exchange
+    const handler = (UPGRADE.of(exchange) && this.upgrades) ?? this.handler
     const returned = handler(request, response)
-    if (exchange.isLongRunning || exchange.isTakenOver) this.#metrics.lasts(exchange)
+    if (exchange.isLongRunning || TAKEN_OVER.of(exchange)) this.#metrics.lasts(exchange)
     if (!isThenable(returned)) return returned
     // One promise for all who wait for it: what begins when it is waited for would begin twice.
     exchange.handling = Promise.resolve(returned)

@@ -2,6 +2,7 @@ import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
 import type { Filter } from './chain/filter.ts'
 import { type Clock, optionError } from './engine.ts'
 import { formatGoDuration } from './go-duration.ts'
+import { Slot } from './request/slots.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 
 const PREFIX = 'apiserver.latency.k8s.io/'
@@ -35,9 +36,13 @@ export function addLatency(request: object, layer: Layer, ms: number): void {
   if (exchange !== undefined) note(exchange, layer, ms)
 }
 
+/** Milliseconds that layers have taken; undefined while none has said so. */
+export const LATENCY = new Slot<Map<Layer, number> | undefined>(undefined)
+
 function note(exchange: ApiExchange, layer: Layer, ms: number): void {
-  exchange.latency ??= new Map()
-  exchange.latency.set(layer, (exchange.latency.get(layer) ?? 0) + ms)
+  const latency = LATENCY.of(exchange) ?? new Map<Layer, number>()
+  LATENCY.set(exchange, latency)
+  latency.set(layer, (latency.get(layer) ?? 0) + ms)
 }
 
 /** A request that took less is of no interest. */
@@ -50,8 +55,9 @@ const THRESHOLD_MS = 500
  * @see kubernetes/apiserver pkg/endpoints/filters/audit.go writeLatencyToAnnotation,
  * pkg/endpoints/filters/webhook_duration.go WithLatencyTrackers
  */
-export function latencyAnnotations({ info, latency }: ApiExchange, totalMs: number): Readonly<Record<string, string>> | undefined {
-  if (totalMs <= THRESHOLD_MS || latency === undefined || info.verb === 'watch') return undefined
+export function latencyAnnotations(exchange: ApiExchange, totalMs: number): Readonly<Record<string, string>> | undefined {
+  const latency = LATENCY.of(exchange)
+  if (totalMs <= THRESHOLD_MS || latency === undefined || exchange.info.verb === 'watch') return undefined
   const all = [...latency, ['total', totalMs] as const]
   return Object.fromEntries(all.map(([layer, ms]) => [`${PREFIX}${layer}`, formatGoDuration(ms)]))
 }

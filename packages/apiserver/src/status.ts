@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { apiExchangeOf } from './api-exchange.ts'
 import { finds, writeObject } from './encoding/write-object.ts'
+import { Slot } from './request/slots.ts'
 import { notAcceptable } from './status-errors.ts'
 
 /** What a failure is answered with, in the API's own form. */
@@ -12,6 +13,9 @@ export interface Failure {
   /** Of the answer: where a list goes on. */
   readonly metadata?: { readonly continue?: string }
 }
+
+/** What it was answered with, when that was a failure of ours. */
+export const FAILURE = new Slot<Failure | undefined>(undefined)
 
 const NO_METADATA: NonNullable<Failure['metadata']> = {}
 
@@ -34,7 +38,7 @@ export function sendStatus(
 ): void {
   const exchange = apiExchangeOf(request)
   // What a client is sent against its will upstream does not record.
-  if (exchange && finds(request)) exchange.failure = failure
+  if (exchange && finds(request)) FAILURE.set(exchange, failure)
   const retryAfter = failure.details?.['retryAfterSeconds']
   const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
   writeObject(request, response, failure.code, { value: failureStatus(failure), headers })

@@ -1,16 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
+import { SEAT } from './chain/flow-control.ts'
 import { type Exchange, exchangeOf, PLAIN_TEXT, PLAIN_TEXT_OVER, respond, takeSocket } from './engine.ts'
 import type { ApiHandler } from './mux/path-mux.ts'
-
-/** What comes with an upgrade. */
-export interface Upgrade {
-  readonly socket: Duplex
-  readonly head: Buffer
-  /** Answers it as if it were none. */
-  readonly ordinary: ApiHandler
-}
+import { TAKEN_OVER, UPGRADE, type Upgrade } from './request/upgrade.ts'
 
 /** A listener of node's event `upgrade`, as the handler of a WebSocket library is one. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => unknown
@@ -24,9 +18,9 @@ export const takingOver =
   (request) => {
     const exchange = apiExchangeOf(request) as ApiExchange
     const { socket, head } = upgradeOf(request)
-    exchange.isTakenOver = true
-    exchange.seat?.giveBack()
-    exchange.seat = undefined
+    TAKEN_OVER.set(exchange, true)
+    SEAT.of(exchange)?.giveBack()
+    SEAT.set(exchange, undefined)
     takeSocket(exchangeOf(request) as Exchange)
     return handler(request, socket, head)
   }
@@ -38,7 +32,7 @@ export const takingOver =
 export const asOrdinary: ApiHandler = (request, response) =>
   hasBody(request) ? respond(response, REFUSED) : upgradeOf(request).ordinary(request, response)
 
-const upgradeOf = (request: IncomingMessage): Upgrade => apiExchangeOf(request)?.upgrade as Upgrade
+const upgradeOf = (request: IncomingMessage): Upgrade => UPGRADE.of(apiExchangeOf(request) as ApiExchange) as Upgrade
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || !['0', undefined].includes(headers['content-length'])

@@ -3,6 +3,7 @@ import type { ApiExchange } from '../api-exchange.ts'
 import { finds } from '../encoding/write-object.ts'
 import type { AuditBackend, Clock } from '../engine.ts'
 import { headerText } from '../first-header.ts'
+import { IMPERSONATOR } from '../impersonation/impersonator.ts'
 import { latencyAnnotations } from '../latency.ts'
 import { otherReadingsOf } from '../readings.ts'
 import { type Failure, failureStatus } from '../status.ts'
@@ -20,7 +21,7 @@ import {
   userPart,
 } from './event.ts'
 import { type Attributes, type AuditPolicy, parseAuditPolicy, policyEvaluator, type RequestAuditConfig, strictestOf } from './policy.ts'
-import { auditResponseObject, RequestAudit, records } from './request-audit.ts'
+import { AUDIT, auditResponseObject, RequestAudit, records } from './request-audit.ts'
 
 /**
  * How much was audited; plain counters, under the names that their metrics have upstream.
@@ -108,11 +109,11 @@ export class Auditing implements AuditBackend {
   begin(exchange: ApiExchange): RequestAudit | undefined {
     const { level, omits, omitManagedFields } = this.#configOf(exchange)
     this.counters.levels[level]++
-    const audit = exchange.audit ?? (level === 'None' ? undefined : new RequestAudit())
+    const audit = AUDIT.of(exchange) ?? (level === 'None' ? undefined : new RequestAudit())
     if (audit === undefined) return undefined
     audit.level = level
     if (level === 'None') return undefined
-    exchange.audit = audit
+    AUDIT.set(exchange, audit)
     audit.omits = omits
     audit.omitManagedFields = omitManagedFields
     audit.id = headerText(exchange.auditId)
@@ -128,7 +129,7 @@ export class Auditing implements AuditBackend {
    * @param now of the clock, where it was asked already
    */
   record(exchange: ApiExchange, stage: AuditStage, status?: RecordedStatus, now?: number): boolean | Promise<boolean> {
-    const { audit } = exchange
+    const audit = AUDIT.of(exchange)
     if (audit === undefined || audit.level === 'None' || audit.omits.has(stage)) return true
     this.counters.events++
     const stageTimestamp = stage === 'RequestReceived' ? audit.received : microTime((now ?? this.#clock.now()) + audit.wallOffset)
@@ -140,7 +141,7 @@ export class Auditing implements AuditBackend {
    * @returns as {@link record}
    */
   recordEnd(exchange: ApiExchange, stage: AuditStage, status: RecordedStatus): boolean | Promise<boolean> {
-    const { audit } = exchange
+    const audit = AUDIT.of(exchange)
     if (audit === undefined) return true
     const now = this.#clock.now()
     const latency = latencyAnnotations(exchange, now - exchange.receivedAt)
@@ -155,11 +156,12 @@ export class Auditing implements AuditBackend {
    * request_deadline.go withFailedRequestAudit
    */
   readonly recordFailure: RecordFailure = (exchange, failure, otherwise = failure.message) => {
-    if (this.begin(exchange) === undefined) return
+    const audit = this.begin(exchange)
+    if (audit === undefined) return
     const status = finds(exchange.request) ? { status: 'Failure', ...failure } : { message: otherwise, code: failure.code }
     if (finds(exchange.request)) auditResponseObject(exchange.request, failureStatus(failure))
     const verdict = this.record(exchange, 'ResponseStarted', status)
-    if (exchange.audit) exchange.audit.isDone = true
+    audit.isDone = true
     if (typeof verdict !== 'boolean') recordBeforeEnd(exchange, () => verdict)
   }
 
@@ -189,7 +191,7 @@ function eventOf(
     requestURI,
     verb,
     user: audit.user,
-    impersonatedUser: exchange.impersonator && userPart(exchange.user),
+    impersonatedUser: IMPERSONATOR.of(exchange) && userPart(exchange.user),
     authenticationMetadata: impersonationConstraint === undefined ? undefined : { impersonationConstraint },
     sourceIPs,
     userAgent,

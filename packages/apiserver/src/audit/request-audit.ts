@@ -1,5 +1,6 @@
 import { apiExchangeOf } from '../api-exchange.ts'
 import { optionError } from '../engine.ts'
+import { Slot } from '../request/slots.ts'
 import { type AuditedUser, type AuditLevel, type AuditStage, LEVELS, type RequestPart } from './event.ts'
 
 const NOTHING: ReadonlySet<AuditStage> = new Set()
@@ -28,6 +29,9 @@ export class RequestAudit {
   responseObject: unknown = undefined
 }
 
+/** By the filter audit, or what is noted for it before. */
+export const AUDIT = new Slot<RequestAudit | undefined>(undefined)
+
 export const records = (level: AuditLevel, atLeast: AuditLevel): boolean => LEVELS.indexOf(level) >= LEVELS.indexOf(atLeast)
 
 /**
@@ -41,11 +45,12 @@ export function addAuditAnnotation(request: object, key: string, value: string):
     if (typeof given !== 'string') throw optionError(`${field} of addAuditAnnotation(request, key, value)`, given, 'a text')
   const exchange = apiExchangeOf(request)
   if (exchange === undefined) return false
-  exchange.audit ??= new RequestAudit()
-  if (exchange.audit.level === 'None') return false
-  exchange.audit.annotations ??= {}
-  if (Object.hasOwn(exchange.audit.annotations, key)) return false
-  exchange.audit.annotations[key] = value
+  const audit = AUDIT.of(exchange) ?? new RequestAudit()
+  AUDIT.set(exchange, audit)
+  if (audit.level === 'None') return false
+  audit.annotations ??= {}
+  if (Object.hasOwn(audit.annotations, key)) return false
+  audit.annotations[key] = value
   return true
 }
 
@@ -54,7 +59,7 @@ export function addAuditAnnotation(request: object, key: string, value: string):
  * @see kubernetes/apiserver pkg/audit/request.go LogRequestObject
  */
 export function auditRequestObject(request: object, object: unknown): void {
-  const audit = apiExchangeOf(request)?.audit
+  const audit = auditOf(request)
   if (audit !== undefined && records(audit.level, 'Request')) audit.requestObject = copyOf(object, audit.omitManagedFields)
 }
 
@@ -63,8 +68,13 @@ export function auditRequestObject(request: object, object: unknown): void {
  * @see kubernetes/apiserver pkg/audit/request.go LogResponseObject
  */
 export function auditResponseObject(request: object, object: unknown): void {
-  const audit = apiExchangeOf(request)?.audit
+  const audit = auditOf(request)
   if (audit !== undefined && records(audit.level, 'RequestResponse')) audit.responseObject = copyOf(object, audit.omitManagedFields)
+}
+
+function auditOf(request: object): RequestAudit | undefined {
+  const exchange = apiExchangeOf(request)
+  return exchange && AUDIT.of(exchange)
 }
 
 /** Managed fields are those of the object's own metadata, or of a list's items. */

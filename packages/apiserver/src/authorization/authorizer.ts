@@ -1,5 +1,6 @@
 import type { UserInfo } from '../authentication/user.ts'
 import { type Clock, isRecord, isThenable, show, toError } from '../engine.ts'
+import { Slot } from '../request/slots.ts'
 
 /** One condition of a selector. A field has `In` and `NotIn` only. */
 export interface SelectorRequirement {
@@ -8,6 +9,9 @@ export interface SelectorRequirement {
   /** Empty for `Exists` and `DoesNotExist`. */
   readonly values: readonly string[]
 }
+
+/** Who decides about a request; undefined: everything is allowed. */
+export const AUTHORIZER = new Slot<Authorizer | undefined>(undefined)
 
 /**
  * Who wants to do what. Of a request for no resource only user, verb and path count, and what is

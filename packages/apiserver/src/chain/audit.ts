@@ -1,10 +1,15 @@
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
 import { forget, recordBeforeEnd } from '../audit/answer-end.ts'
 import type { Auditing, RecordedStatus } from '../audit/auditing.ts'
+import { AUDIT } from '../audit/request-audit.ts'
 import { type ExchangeView, toError } from '../engine.ts'
 import { sendInternalError } from '../internal-error.ts'
+import { TAKEN_OVER } from '../request/upgrade.ts'
+import { FAILURE } from '../status.ts'
 import type { PlacedFilter } from './filter.ts'
-import { TIMED_OUT } from './timeout.ts'
+import { PANIC_OF } from './panic-recovery.ts'
+import { BEFORE_REPLACEMENT } from './replacement.ts'
+import { TIME_IS_OVER, TIMED_OUT } from './timeout.ts'
 
 /**
  * Records requests: when they come, when the answer of one that lasts begins, and when they are
@@ -18,12 +23,12 @@ export function audit(auditing: Auditing | undefined): PlacedFilter | undefined 
     name: 'audit',
     admit: (exchange) => {
       if (auditing.begin(exchange) === undefined) {
-        exchange.beforeReplacement = nothingToRecord
+        BEFORE_REPLACEMENT.set(exchange, nothingToRecord)
         return true
       }
       const ended = (): boolean | Promise<boolean> => end(auditing, exchange, true)
       recordBeforeEnd(exchange, ended)
-      exchange.beforeReplacement = ended
+      BEFORE_REPLACEMENT.set(exchange, ended)
       const verdict = auditing.record(exchange, 'RequestReceived')
       return typeof verdict === 'boolean'
         ? goOn(auditing, exchange, verdict)
@@ -42,7 +47,7 @@ const nothingToRecord = (): boolean => true
 export const recordTimedOut =
   (auditing: Auditing) =>
   (exchange: ApiExchange): boolean | Promise<boolean> =>
-    exchange.audit?.isDone === true || auditing.begin(exchange) === undefined || end(auditing, exchange, true)
+    AUDIT.of(exchange)?.isDone === true || auditing.begin(exchange) === undefined || end(auditing, exchange, true)
 
 /**
  * Records the end of requests that are under way when the backend takes its last events: those that
@@ -54,7 +59,7 @@ export function recordCut(auditing: Auditing, underWay: Iterable<ExchangeView>, 
   for (const { request } of underWay) {
     const exchange = apiExchangeOf(request)
     // Before the policy has decided about it, nothing of it is recorded.
-    if (exchange?.audit?.part === undefined) continue
+    if (exchange === undefined || AUDIT.of(exchange)?.part === undefined) continue
     try {
       forget(end(auditing, exchange, false))
     } catch (thrown) {
@@ -68,11 +73,12 @@ export function recordCut(auditing: Auditing, underWay: Iterable<ExchangeView>, 
  * @param isAnswering whether the answer is about to be sent, or sent whole
  */
 function end(auditing: Auditing, exchange: ApiExchange, isAnswering: boolean): boolean | Promise<boolean> {
-  const { audit: state, response, isTimedOut } = exchange
+  const { response } = exchange
+  const state = AUDIT.of(exchange)
   if (state === undefined || state.isDone) return true
   state.isDone = true
   // Of a handler that fails when its time is over its client has heard nothing.
-  const panic = isTimedOut ? undefined : exchange.panic
+  const panic = TIME_IS_OVER.of(exchange) ? undefined : PANIC_OF.of(exchange)
   const hasBegun = isAnswering || response.headersSent
   const status = panic ? panicStatus(panic.thrown) : statusOf(exchange, hasBegun)
   if (exchange.isLongRunning && !panic && (hasBegun || isTakenOver(exchange)) && !state.hasStarted) started(auditing, exchange, status)
@@ -85,13 +91,14 @@ function goOn(auditing: Auditing, exchange: ApiExchange, isStored: boolean): boo
 }
 
 /** A socket that another protocol has taken over. */
-const isTakenOver = ({ isTakenOver: byHandler, response }: ApiExchange): boolean => byHandler && !response.headersSent
+const isTakenOver = (exchange: ApiExchange): boolean => TAKEN_OVER.of(exchange) && !exchange.response.headersSent
 
 function statusOf(exchange: ApiExchange, hasBegun: boolean): RecordedStatus {
-  const { response, failure } = exchange
-  if (!hasBegun && exchange.isTakenOver) return { code: 101 }
+  const { response } = exchange
+  const failure = FAILURE.of(exchange)
+  if (!hasBegun && TAKEN_OVER.of(exchange)) return { code: 101 }
   // The handler's own answer is not sent any more.
-  if (exchange.isTimedOut) return TIMED_OUT
+  if (TIME_IS_OVER.of(exchange)) return TIMED_OUT
   if (!hasBegun) return { message: 'Connection closed early', code: 200 }
   // What filters in front of this one have answered instead is the answer as well.
   return failure?.code === response.statusCode ? { status: 'Failure', ...failure } : { code: response.statusCode }
@@ -110,22 +117,24 @@ function recordStart(auditing: Auditing, exchange: ApiExchange): void {
   const writeHead = response.writeHead.bind(response) as (...args: readonly unknown[]) => typeof response
   response.writeHead = (...args: readonly unknown[]) => {
     const written = writeHead(...args)
-    const { audit: state, panic } = exchange
+    const state = AUDIT.of(exchange)
     // What is sent for a handler that has failed is not its answer.
-    if (state?.hasStarted === false && !state.isDone && panic === undefined)
+    if (state?.hasStarted === false && !state.isDone && PANIC_OF.of(exchange) === undefined)
       started(auditing, exchange, statusOf(exchange, response.headersSent))
     return written
   }
 }
 
 function started(auditing: Auditing, exchange: ApiExchange, status: RecordedStatus): void {
-  if (exchange.audit) exchange.audit.hasStarted = true
+  const state = AUDIT.of(exchange)
+  if (state) state.hasStarted = true
   forget(auditing.record(exchange, 'ResponseStarted', status))
 }
 
 function refuse(auditing: Auditing, exchange: ApiExchange): false {
   auditing.counters.rejected++
-  if (exchange.audit) exchange.audit.isDone = true
+  const state = AUDIT.of(exchange)
+  if (state) state.isDone = true
   sendInternalError(exchange, 'failed to store audit event')
   return false
 }

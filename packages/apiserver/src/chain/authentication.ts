@@ -12,6 +12,7 @@ import type { RequestMetrics } from '../request-metrics.ts'
 import { sendStatus } from '../status.ts'
 import type { PlacedFilter } from './filter.ts'
 import { lineASecond } from './line-a-second.ts'
+import { TIME_IS_OVER } from './timeout.ts'
 
 interface Given {
   readonly clock: Clock
@@ -43,7 +44,7 @@ export function authentication(
   const refuse = (exchange: ApiExchange, startedAt: number, error?: Error): false => {
     metrics.authenticated(error === undefined ? 'failure' : 'error', clock.now() - startedAt)
     // It has been answered, and recorded, meanwhile.
-    if (exchange.isTimedOut) return false
+    if (TIME_IS_OVER.of(exchange)) return false
     if (error !== undefined) sayFailed(error)
     if (isHttp2(exchange)) exchange.response.setHeader('Connection', 'close')
     if (recordFailure) recordFailedAuthentication(exchange, UNAUTHORIZED, recordFailure)

@@ -1,13 +1,14 @@
 import type { ApiExchange } from '../api-exchange.ts'
-import { addAuditAnnotation } from '../audit/request-audit.ts'
+import { AUDIT, addAuditAnnotation } from '../audit/request-audit.ts'
 import { attributesOf } from '../authorization/attributes.ts'
-import { type AuthorizationAttributes, type Authorizer, askAuthorizer, type Decision } from '../authorization/authorizer.ts'
+import { AUTHORIZER, type AuthorizationAttributes, type Authorizer, askAuthorizer, type Decision } from '../authorization/authorizer.ts'
 import { sendForbidden } from '../authorization/forbidden.ts'
 import { type Clock, type EventLog, isThenable } from '../engine.ts'
 import { sendInternalError } from '../internal-error.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { AUTHORIZER_FAILED, authorizerFailures } from './authorizer-failures.ts'
 import type { PlacedFilter } from './filter.ts'
+import { TIME_IS_OVER } from './timeout.ts'
 
 const DECISION = 'authorization.k8s.io/decision'
 const REASON = 'authorization.k8s.io/reason'
@@ -41,7 +42,7 @@ export function authorization(
   ): boolean | Promise<boolean> => {
     metrics.authorized(resultOf(decision), clock.now() - from)
     if (decision.decision !== 'allow') {
-      if (decision.error && !exchange.isTimedOut) sayFailed(exchange, decision.error)
+      if (decision.error && !TIME_IS_OVER.of(exchange)) sayFailed(exchange, decision.error)
       return refuse(exchange, all[at] as AuthorizationAttributes, decision, log)
     }
     if (at + 1 < all.length) return decide(exchange, all, at + 1)
@@ -51,7 +52,7 @@ export function authorization(
   return {
     name: 'authorization',
     admit: (exchange) => {
-      exchange.authorizer = authorizer
+      AUTHORIZER.set(exchange, authorizer)
       return decide(exchange, attributesOf(exchange))
     },
   }
@@ -71,10 +72,10 @@ function refuse(
   log: Pick<EventLog, 'writes' | 'debug'>,
 ): false {
   // It has been answered, and recorded, meanwhile.
-  if (exchange.isTimedOut) return false
+  if (TIME_IS_OVER.of(exchange)) return false
   const { request } = exchange
   if (error !== undefined) {
-    if (exchange.audit) addAuditAnnotation(request, REASON, 'internal error')
+    if (AUDIT.of(exchange)) addAuditAnnotation(request, REASON, 'internal error')
     sendInternalError(exchange, AUTHORIZER_FAILED)
     return false
   }
@@ -85,8 +86,8 @@ function refuse(
 }
 
 /** Without auditing there is nothing to be added to. */
-function annotate({ audit, request }: ApiExchange, decision: 'allow' | 'forbid', reason = ''): void {
-  if (audit === undefined) return
-  addAuditAnnotation(request, DECISION, decision)
-  addAuditAnnotation(request, REASON, reason)
+function annotate(exchange: ApiExchange, decision: 'allow' | 'forbid', reason = ''): void {
+  if (AUDIT.of(exchange) === undefined) return
+  addAuditAnnotation(exchange.request, DECISION, decision)
+  addAuditAnnotation(exchange.request, REASON, reason)
 }

@@ -2,6 +2,7 @@ import type { ApiExchange } from '../api-exchange.ts'
 import { placeAll } from '../engine.ts'
 import type { Filter, FilterFailed, PlacedFilter, UserFilter } from './filter.ts'
 import { CHAIN_ORDER, type ChainPart } from './order.ts'
+import { TIME_IS_OVER } from './timeout.ts'
 
 /** The filters of one server by part, each in its order. */
 export type FiltersByPart = Readonly<Record<Exclude<ChainPart, 'engine'>, readonly Filter[]>>
@@ -52,7 +53,7 @@ export function pass(filters: readonly Filter[], exchange: ApiExchange, from = 0
     const verdict = (filters[at] as Filter).admit(exchange)
     if (verdict === true) continue
     if (verdict === false) return false
-    return verdict.then((isLetPass) => isLetPass && !exchange.isTimedOut && !exchange.view.isOver && pass(filters, exchange, at + 1))
+    return verdict.then((isLetPass) => isLetPass && !TIME_IS_OVER.of(exchange) && !exchange.view.isOver && pass(filters, exchange, at + 1))
   }
   return true
 }

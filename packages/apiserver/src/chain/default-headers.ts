@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { ApiExchange } from '../api-exchange.ts'
+import { Slot } from '../request/slots.ts'
 import type { FiltersByPart } from './chain.ts'
 import type { DefaultHeader, Filter, UserFilter } from './filter.ts'
 
@@ -11,6 +12,9 @@ export function setDefault({ name, value }: DefaultHeader, exchange: ApiExchange
 
 /** Of one request, made when it is asked for. */
 export type OuterHeaders = (exchange: ApiExchange) => OutgoingHttpHeaders
+
+/** What is left when the answer of a handler is given up; undefined before the count. */
+export const OUTER_HEADERS = new Slot<OuterHeaders | undefined>(undefined)
 
 /**
  * Takes note of the headers that filters before the count have set. Ours say which, so that nothing

@@ -1,7 +1,9 @@
 import type { ApiExchange } from '../api-exchange.ts'
 import { isThenable, PLAIN_TEXT, respond } from '../engine.ts'
+import { Slot } from '../request/slots.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import type { PlacedFilter } from './filter.ts'
+import { TIME_IS_OVER } from './timeout.ts'
 import { wakeWriter } from './wake-writer.ts'
 
 /** A place among the requests that are served at a time. */
@@ -32,6 +34,9 @@ export interface FlowControl {
   retryAfterSeconds?(exchange: ApiExchange): number
 }
 
+/** That of a request; undefined without one, and when it was given back. */
+export const SEAT = new Slot<Seat | undefined>(undefined)
+
 /** Whether it can be asked. */
 export const isFlowControl = (given: unknown): boolean =>
   typeof given === 'object' && given !== null && 'admit' in given && typeof given.admit === 'function'
@@ -51,7 +56,7 @@ export function flowControl(
     if (admission === false) return refuse(exchange)
     if (admission === true) return true
     if (!exchange.view.isOver) {
-      exchange.seat = admission
+      SEAT.set(exchange, admission)
       whenAnswered(exchange, () => giveBack(exchange))
       return true
     }
@@ -60,8 +65,8 @@ export function flowControl(
     return false
   }
   const giveBack = (exchange: ApiExchange): void => {
-    const { seat } = exchange
-    exchange.seat = undefined
+    const seat = SEAT.of(exchange)
+    SEAT.set(exchange, undefined)
     try {
       seat?.giveBack()
     } catch (error) {
@@ -69,7 +74,7 @@ export function flowControl(
     }
   }
   const refuse = (exchange: ApiExchange): false => {
-    if (exchange.view.isOver || exchange.isTimedOut) return false
+    if (exchange.view.isOver || TIME_IS_OVER.of(exchange)) return false
     metrics.terminated(exchange, TOO_MANY.status)
     const seconds = String(control.retryAfterSeconds?.(exchange) ?? 1)
     respond(exchange.response, { ...TOO_MANY, headers: { 'Retry-After': seconds, ...TOO_MANY.headers } })
@@ -83,8 +88,8 @@ export function flowControl(
       return isThenable(admission) ? admission.then((given) => take(exchange, given)) : take(exchange, admission)
     },
     over: (exchange) => {
-      const { seat, handling } = exchange
-      if (seat === undefined) return
+      if (SEAT.of(exchange) === undefined) return
+      const { handling } = exchange
       const ended = (): void => giveBack(exchange)
       if (!handling || !goesOn(exchange)) return ended()
       handling.then(ended, ended)
@@ -108,7 +113,7 @@ function whenAnswered(exchange: ApiExchange, answered: () => void): void {
   const { end } = response
   response.end = ((...args: Parameters<typeof end>) => {
     Reflect.apply(end, response, args)
-    if (!exchange.isTimedOut && response.writableLength <= UNSENT_MAX) answered()
+    if (!TIME_IS_OVER.of(exchange) && response.writableLength <= UNSENT_MAX) answered()
     return response
   }) as typeof end
 }
@@ -119,4 +124,4 @@ const TOO_MANY = {
   body: 'Too many requests, please try again later.\n',
 }
 
-const goesOn = ({ isTimedOut, response }: ApiExchange): boolean => isTimedOut || !response.writableEnded
+const goesOn = (exchange: ApiExchange): boolean => TIME_IS_OVER.of(exchange) || !exchange.response.writableEnded

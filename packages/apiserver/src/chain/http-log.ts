@@ -1,6 +1,7 @@
 import type { Clock, EventLog } from '../engine.ts'
 import { formatGoDuration } from '../go-duration.ts'
 import { clientSocketOf } from '../request/client-socket.ts'
+import { TAKEN_OVER } from '../request/upgrade.ts'
 import type { PlacedFilter } from './filter.ts'
 
 /**
@@ -15,8 +16,9 @@ export const httpLog = (log: Pick<EventLog, 'writes' | 'debug'>, clock: Clock): 
     if (log.writes('debug')) void clientSocketOf(request)?.remoteAddress
     return true
   },
-  over: ({ request, response, info, auditId, receivedAt, isTakenOver }) => {
+  over: (exchange) => {
     if (!log.writes('debug')) return
+    const { request, response, info, auditId, receivedAt } = exchange
     const { method = 'GET', url = '/', headers } = request
     const { remoteAddress = '', remotePort = '' } = clientSocketOf(request) ?? {}
     log.debug(
@@ -28,7 +30,7 @@ export const httpLog = (log: Pick<EventLog, 'writes' | 'debug'>, clock: Clock): 
         contentType: headers['content-type'] ?? '',
         'audit-ID': auditId,
         srcIP: `${remoteAddress}:${remotePort}`,
-        ...(isTakenOver ? { hijacked: true } : { resp: response.headersSent ? response.statusCode : 0 }),
+        ...(TAKEN_OVER.of(exchange) ? { hijacked: true } : { resp: response.headersSent ? response.statusCode : 0 }),
       },
       'HTTP',
     )

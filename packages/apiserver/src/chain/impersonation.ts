@@ -1,14 +1,17 @@
 import type { ApiExchange } from '../api-exchange.ts'
+import { AUDIT } from '../audit/request-audit.ts'
 import { attributesOf } from '../authorization/attributes.ts'
 import { type Authorizer, askAuthorizer, type Decision } from '../authorization/authorizer.ts'
 import { sendForbidden } from '../authorization/forbidden.ts'
 import { type Clock, type EventLog, isThenable, toError } from '../engine.ts'
 import { ImpersonationForbidden, impersonate } from '../impersonation/impersonate.ts'
+import { IMPERSONATOR } from '../impersonation/impersonator.ts'
 import { type WantedUser, wantedUser } from '../impersonation/wanted-user.ts'
 import { sendInternalError } from '../internal-error.ts'
 import { sendStatus } from '../status.ts'
 import { AUTHORIZER_FAILED, authorizerFailures } from './authorizer-failures.ts'
 import type { PlacedFilter } from './filter.ts'
+import { TIME_IS_OVER } from './timeout.ts'
 
 /** Without authorization none is allowed to act as another: that is not left to chance. */
 const NONE_DECIDES: Authorizer = { authorize: () => ({ decision: 'no-opinion', reason: 'nothing is configured that could allow it' }) }
@@ -42,14 +45,15 @@ export function impersonation(
         const decision = askAuthorizer(authorizer, attributes, exchange.waiting)
         return isThenable(decision) ? decision.then((one) => withoutError(exchange, one)) : withoutError(exchange, decision)
       })
-      exchange.impersonator = requestor
+      IMPERSONATOR.set(exchange, requestor)
       exchange.user = user
-      if (exchange.audit) exchange.audit.impersonationConstraint = constraint
+      const audit = AUDIT.of(exchange)
+      if (audit) audit.impersonationConstraint = constraint
       return true
     } catch (thrown) {
       if (!(thrown instanceof ImpersonationForbidden)) throw thrown
       // It has been answered, and recorded, meanwhile.
-      if (exchange.isTimedOut) return false
+      if (TIME_IS_OVER.of(exchange)) return false
       if (log.writes('debug')) log.debug({ URI: request.url, reason: thrown.reason }, 'Forbidden')
       sendForbidden(exchange, thrown.attributes, thrown.reason)
       return false

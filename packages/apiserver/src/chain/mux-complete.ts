@@ -1,4 +1,8 @@
+import { Slot } from '../request/slots.ts'
 import type { PlacedFilter } from './filter.ts'
+
+/** It came before every path was installed. */
+export const EARLY = new Slot(false)
 
 /**
  * Marks requests that came before every path was installed; what is not found answers them another
@@ -8,7 +12,7 @@ import type { PlacedFilter } from './filter.ts'
 export const muxComplete = (isComplete: () => boolean): PlacedFilter => ({
   name: 'mux-complete',
   admit: (exchange) => {
-    exchange.isEarly = !isComplete()
+    EARLY.set(exchange, !isComplete())
     return true
   },
 })

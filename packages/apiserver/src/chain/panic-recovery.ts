@@ -1,10 +1,11 @@
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
 import { forget } from '../audit/answer-end.ts'
 import { type Clock, type EventLog, exchangeOf, type FailureAnswer, PLAIN_TEXT_OVER, QuiesceError, type WireAnswer } from '../engine.ts'
+import { Slot } from '../request/slots.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { abandon } from './abandon.ts'
 import { lineASecond } from './line-a-second.ts'
-import { replacement } from './replacement.ts'
+import { BEFORE_REPLACEMENT, replacement } from './replacement.ts'
 
 /**
  * Thrown by a handler, it breaks off the answer, whatever has been sent of it, without an error in
@@ -20,6 +21,17 @@ const PANIC = {
   reasonPhrase: 'Internal Server Error',
   body: 'This request caused apiserver to panic. Look in the logs for details.\n',
 }
+
+/**
+ * What a handler, or a filter, has thrown; and what sends the answer in its place while that waits
+ * for its event.
+ */
+interface Panic {
+  readonly thrown: unknown
+  answerNow?: () => void
+}
+
+export const PANIC_OF = new Slot<Panic | undefined>(undefined)
 
 /**
  * What is answered for whatever fails behind it. The engine does the rest (V13): it reports the
@@ -40,13 +52,14 @@ export function panicRecovery(clock: Clock, log: Pick<EventLog, 'error'>, metric
     const answer = replacement(exchange, PANIC, PLAIN_TEXT_OVER)
     // A handler that passes on the reason of its signal has not failed.
     if (exchangeOf(view.request)?.wasAskedToEndWith(thrown)) return answer
-    exchange.panic = { thrown }
-    const isStored = exchange.beforeReplacement?.(exchange) ?? true
+    const panic: Panic = { thrown }
+    PANIC_OF.set(exchange, panic)
+    const isStored = BEFORE_REPLACEMENT.of(exchange)?.(exchange) ?? true
     // What hears of it must not answer in its turn.
     queueMicrotask(() => abandon(exchange, 'its handler has failed'))
     if (thrown !== ABORT_HANDLER) {
       log.error(named(exchange), "apiserver panic'd")
-      return typeof isStored === 'boolean' ? answer : whenStored(exchange.panic, isStored, answer)
+      return typeof isStored === 'boolean' ? answer : whenStored(panic, isStored, answer)
     }
     forget(isStored)
     metrics.aborted(exchange)
@@ -56,7 +69,7 @@ export function panicRecovery(clock: Clock, log: Pick<EventLog, 'error'>, metric
 }
 
 /** The answer, when its event is stored, or when the time of its request is over. */
-const whenStored = (panic: NonNullable<ApiExchange['panic']>, isStored: Promise<boolean>, answer: WireAnswer): Promise<WireAnswer> =>
+const whenStored = (panic: Panic, isStored: Promise<boolean>, answer: WireAnswer): Promise<WireAnswer> =>
   new Promise((resolve) => {
     panic.answerNow = () => resolve(answer)
     // The backend has counted what it could not store.

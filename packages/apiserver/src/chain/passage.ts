@@ -3,11 +3,12 @@ import type { Duplex } from 'node:stream'
 import { ApiExchange, apiExchangeOf, infoOf } from '../api-exchange.ts'
 import { type Exchange, type ExchangeView, exchangeOf, type PlacedStep, responseOfUpgrade } from '../engine.ts'
 import type { ApiHandler } from '../mux/path-mux.ts'
+import { UPGRADE } from '../request/upgrade.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { NOT_IMPLEMENTED } from '../upgrades.ts'
 import { answerBeforeChain } from './before-chain.ts'
 import { type FiltersByPart, overFor, pass, passNow } from './chain.ts'
-import { type OuterHeaders, outerHeadersOf } from './default-headers.ts'
+import { OUTER_HEADERS, type OuterHeaders, outerHeadersOf } from './default-headers.ts'
 import type { Filter, FilterFailed, UserFilter } from './filter.ts'
 import { inSpan, splitAtSpan } from './tracing.ts'
 
@@ -61,7 +62,7 @@ export class Passage {
           const exchange = apiExchangeOf(request)
           if (!exchange) return
           this.#filters.over(exchange)
-          if (exchange.outerHeaders !== undefined) this.#metrics.answered(exchange)
+          if (OUTER_HEADERS.of(exchange) !== undefined) this.#metrics.answered(exchange)
         },
       },
       { name: 'chain-between', after: 'retry-after', admit: (view) => passNow(this.#filters.between, seen(view)) },
@@ -72,7 +73,7 @@ export class Passage {
   readonly listener: ApiHandler = (request, response) => {
     const exchange = exchangeAtHandler(request, response)
     const { outerHeaders, untilSpan } = this.#filters
-    exchange.outerHeaders = outerHeaders(exchange)
+    OUTER_HEADERS.set(exchange, outerHeaders(exchange))
     const verdict = pass(untilSpan, exchange)
     if (typeof verdict === 'boolean') return verdict ? inSpan(exchange, () => this.#goOn(exchange)) : undefined
     return verdict.then((isLetPass) => (isLetPass ? inSpan(exchange, () => this.#goOn(exchange)) : undefined))
@@ -81,7 +82,7 @@ export class Passage {
   /** The same for an upgrade. */
   readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): unknown => {
     const exchange = apiExchangeOf(request) as ApiExchange
-    exchange.upgrade = { socket, head, ordinary: this.#ordinary }
+    UPGRADE.set(exchange, { socket, head, ordinary: this.#ordinary })
     return this.listener(request, exchange.response)
   }
 

@@ -1,10 +1,13 @@
 import type { ApiExchange } from '../api-exchange.ts'
 import { forget } from '../audit/answer-end.ts'
 import { type EventLog, type Exchange, exchangeOf, QuiesceError } from '../engine.ts'
+import { Slot } from '../request/slots.ts'
+import { TAKEN_OVER } from '../request/upgrade.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { PlacedFilter } from './filter.ts'
-import { replacement } from './replacement.ts'
+import { PANIC_OF } from './panic-recovery.ts'
+import { BEFORE_REPLACEMENT, replacement } from './replacement.ts'
 import { sealResponse } from './sealed-response.ts'
 
 /** What the client of a request is told whose time is over. */
@@ -22,6 +25,13 @@ const TIMEOUT = {
 }
 const HEADERS = { 'content-type': 'text/plain; charset=utf-8' }
 
+/** The filter bounds it. */
+export const BOUNDED = new Slot(false)
+/** Its time was over before its answer was. */
+export const TIME_IS_OVER = new Slot(false)
+/** Its time was over before its client had its answer. */
+const LATE = new Slot(false)
+
 /**
  * Has a request that does not last answered in its time. What is done when that is over is {@link
  * timeOut}.
@@ -30,7 +40,7 @@ const HEADERS = { 'content-type': 'text/plain; charset=utf-8' }
 export const timeout = (deadlines: Deadlines): PlacedFilter => ({
   name: 'timeout',
   admit: (exchange) => {
-    exchange.isBounded = !exchange.isLongRunning
+    BOUNDED.set(exchange, !exchange.isLongRunning)
     // A handler that is quick would answer before a timer is looked at.
     return !deadlines.passNow(exchange)
   },
@@ -62,20 +72,21 @@ export const timeOut =
     const inBooks = exchangeOf(view.request)
     if (!inBooks || inBooks.isOver) return undefined
     if (exchange.isLongRunning) return endWatch(exchange, inBooks)
-    if (exchange.isTakenOver) return undefined
+    if (TAKEN_OVER.of(exchange)) return undefined
     const error = new QuiesceError('ERR_HANDLER_TIMEOUT', 'http: Handler timeout')
-    if (exchange.isLate) {
+    if (LATE.of(exchange)) {
       inBooks.connection.wire.giveUp(inBooks)
       return undefined
     }
-    exchange.isLate = exchange.isBounded
-    if (exchange.isBounded && !response.writableEnded) {
-      if (exchange.panic?.answerNow) {
-        exchange.panic.answerNow()
+    LATE.set(exchange, BOUNDED.of(exchange))
+    if (BOUNDED.of(exchange) && !response.writableEnded) {
+      const answerNow = PANIC_OF.of(exchange)?.answerNow
+      if (answerNow) {
+        answerNow()
         return DELIVERY_MS
       }
-      exchange.isTimedOut = true
-      forget((exchange.beforeReplacement ?? recordTimedOut)(exchange))
+      TIME_IS_OVER.set(exchange, true)
+      forget((BEFORE_REPLACEMENT.of(exchange) ?? recordTimedOut)(exchange))
       inBooks.connection.wire.fail(inBooks, replacement(exchange, TIMEOUT, HEADERS))
       metrics.terminated(exchange, TIMEOUT.status)
       hearOfEnd(exchange, error, (status) => {
@@ -87,7 +98,7 @@ export const timeOut =
       })
     }
     inBooks.askToEnd(error)
-    return exchange.isLate ? DELIVERY_MS : undefined
+    return LATE.of(exchange) ? DELIVERY_MS : undefined
   }
 
 /** In which a handler that hears of the end of its watch ends the answer itself. */
@@ -99,14 +110,14 @@ const GOODBYE_MS = 1000
  */
 function endWatch(exchange: ApiExchange, inBooks: Exchange): number | undefined {
   const error = new QuiesceError('ERR_HANDLER_TIMEOUT', 'the watch has had its time: watch again')
-  if (!exchange.isLate) {
-    exchange.isLate = true
+  if (!LATE.of(exchange)) {
+    LATE.set(exchange, true)
     inBooks.askToEnd(error)
     return GOODBYE_MS
   }
   const { response } = exchange
   // The wire of another protocol has ended it itself.
-  if (response.writableEnded || exchange.isTakenOver) return undefined
+  if (response.writableEnded || TAKEN_OVER.of(exchange)) return undefined
   response.end()
   sealResponse(response, error, () => {})
   return undefined

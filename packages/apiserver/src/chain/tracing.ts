@@ -2,12 +2,17 @@ import type { ApiExchange } from '../api-exchange.ts'
 import type { Clock } from '../engine.ts'
 import { statusOfAnswer } from '../metrics/answer-status.ts'
 import type { RequestInfo } from '../request/request-info.ts'
+import { Slot } from '../request/slots.ts'
 import { KNOWN_METHODS } from '../tracing/methods.ts'
-import type { RequestTracing } from '../tracing/request-tracing.ts'
+import type { RequestSpan, RequestTracing } from '../tracing/request-tracing.ts'
 import type { Filter, PlacedFilter } from './filter.ts'
+import { PANIC_OF } from './panic-recovery.ts'
 
 /** Those whose own traces are believed. */
 const TRUSTED: ReadonlySet<string> = new Set(['system:masters', 'system:monitoring'])
+
+/** That of a request, if it is one. */
+const SPAN = new Slot<RequestSpan | undefined>(undefined)
 
 /** Whether it can be asked. */
 export const isTracing = (given: unknown): boolean =>
@@ -23,16 +28,17 @@ export function tracing(by: RequestTracing | undefined, clock: Clock): PlacedFil
     name: 'tracing',
     admit: (exchange) => {
       const { request, info, auditId, receivedAt, user } = exchange
-      exchange.span = by.begin({
+      const span = by.begin({
         request,
         name: spanName(request.method ?? 'GET', info),
         receivedAt: clock.wall() - (clock.now() - receivedAt),
         isTrusted: user?.groups.some((group) => TRUSTED.has(group)) === true,
         attributes: { 'audit-id': auditId },
       })
+      SPAN.set(exchange, span)
       return true
     },
-    over: (exchange) => exchange.span?.end(statusOfAnswer(exchange), exchange.panic?.thrown),
+    over: (exchange) => SPAN.of(exchange)?.end(statusOfAnswer(exchange), PANIC_OF.of(exchange)?.thrown),
   }
 }
 
@@ -67,4 +73,7 @@ export function splitAtSpan(filters: readonly Filter[]): readonly [readonly Filt
 }
 
 /** Runs what belongs to a request inside of its span, if it has one. */
-export const inSpan = <R>({ span }: ApiExchange, work: () => R): R => (span === undefined ? work() : span.run(work))
+export function inSpan<R>(exchange: ApiExchange, work: () => R): R {
+  const span = SPAN.of(exchange)
+  return span === undefined ? work() : span.run(work)
+}

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
 import { optionError } from '../engine.ts'
+import { Slot } from '../request/slots.ts'
 import { sendBodyAsBytes } from './body-as-bytes.ts'
 
 /** Characters of all warnings of an answer; beyond it each is cut to the second. */
@@ -41,6 +42,9 @@ export class Warnings {
   }
 }
 
+/** Those of an answer; undefined while there are none. */
+const WARNINGS = new Slot<Warnings | undefined>(undefined)
+
 const lengthOf = (text: string): number => Array.from(text).length
 
 /**
@@ -76,6 +80,7 @@ export function warn(request: object, agent: string, text: string): void {
 /** The same, for filters. */
 export function warnOn(exchange: ApiExchange, agent: string, text: string): void {
   if (exchange.response.headersSent) return
-  exchange.warnings ??= new Warnings()
-  exchange.warnings.add(exchange.response, { agent, text })
+  const warnings = WARNINGS.of(exchange) ?? new Warnings()
+  WARNINGS.set(exchange, warnings)
+  warnings.add(exchange.response, { agent, text })
 }

@@ -4,6 +4,7 @@ import { TrieRouter } from 'hono/router/trie-router'
 import { apiExchangeOf } from '../api-exchange.ts'
 import type { ApiHandler } from '../mux/path-mux.ts'
 import { RouteRefusals } from '../mux/rest-route.ts'
+import { ROUTE } from '../request/route.ts'
 import { contentTypeOf } from './rest/read-body.ts'
 
 /** One template with its methods. */
@@ -43,7 +44,7 @@ export class Container {
     const refusals = new RouteRefusals(request, response)
     const route = exchange && this.routeOf(exchange.info.path)
     if (exchange === undefined || route === undefined) return refusals.notFound()
-    exchange.route = route.template
+    ROUTE.set(exchange, route.template)
     const handler = route.methods.get(request.method ?? '')
     if (handler === undefined) return refusals.methodNotAllowed()
     if (request.method === 'PATCH' && route.patches?.includes(contentTypeOf(request)) !== true) return refusals.unsupportedMediaType()

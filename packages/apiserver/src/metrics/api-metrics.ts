@@ -8,12 +8,16 @@ import {
   type Gauge,
   HEALTH_ENDPOINTS,
   type Histogram,
+  type Level,
   type MetricFamily,
   MetricRegistry,
   OTHER,
   SERIES_MAX,
   SeriesMap,
 } from '../engine.ts'
+import { LATENCY } from '../latency.ts'
+import { ROUTE } from '../request/route.ts'
+import { Slot } from '../request/slots.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { statusOfAnswer } from './answer-status.ts'
 import { dryRunOf, scopeOf, usernameLabel, verbOf } from './labels.ts'
@@ -31,6 +35,9 @@ const FILTER_BOUNDS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5,
 const DECISION_BOUNDS = exponentialBounds(0.001, 2, 15)
 
 /** Counted by the health endpoints themselves, on every listener, as a component without a name. */
+/** Where a request is counted while it lasts; undefined: it does not. */
+const LASTS_IN = new Slot<Level | undefined>(undefined)
+
 const HEALTH_ROOTS: ReadonlySet<string> = new Set(HEALTH_ENDPOINTS.map((name) => `/${name}`))
 
 /** Layers whose time is that of others: upstream's SLI leaves it out. */
@@ -175,15 +182,17 @@ export class ApiMetrics implements RequestMetrics {
   }
 
   answered(exchange: ApiExchange): void {
-    exchange.lastsIn?.add(-1)
+    LASTS_IN.of(exchange)?.add(-1)
     const code = statusOfAnswer(exchange)
     const series = this.#series.of(this.#labelsOf(exchange, code))
-    const isOfHealth = exchange.route !== undefined && HEALTH_ROOTS.has(exchange.route)
+    const route = ROUTE.of(exchange)
+    const isOfHealth = route !== undefined && HEALTH_ROOTS.has(route)
     if (!isOfHealth) this.#countOf(series, code).add()
     const seconds = (this.#clock.now() - exchange.receivedAt) / 1_000
     series.duration.observe(seconds)
     const labels = this.#labels
-    const { latency, response } = exchange
+    const { response } = exchange
+    const latency = LATENCY.of(exchange)
     if (labels[DRY_RUN] === '') {
       let ofOthers = 0
       if (latency !== undefined) for (const layer of OF_OTHERS) ofOthers += latency.get(layer) ?? 0
@@ -198,8 +207,9 @@ export class ApiMetrics implements RequestMetrics {
   }
 
   lasts(exchange: ApiExchange): void {
-    exchange.lastsIn = this.#lasting.of(this.#labelsOf(exchange, 200).slice(0, DRY_RUN))
-    exchange.lastsIn.add()
+    const lasting = this.#lasting.of(this.#labelsOf(exchange, 200).slice(0, DRY_RUN))
+    LASTS_IN.set(exchange, lasting)
+    lasting.add()
   }
 
   terminated(exchange: ApiExchange, code: number): void {
@@ -247,7 +257,7 @@ export class ApiMetrics implements RequestMetrics {
     labels[DRY_RUN] = dryRunOf(request.url ?? '')
     if (!info.isResourceRequest) {
       labels[GROUP] = labels[VERSION] = labels[RESOURCE] = ''
-      const route = exchange.route ?? this.#routeOf(info.path) ?? OTHER
+      const route = ROUTE.of(exchange) ?? this.#routeOf(info.path) ?? OTHER
       labels[SUBRESOURCE] = route
       labels[COMPONENT_AT] = HEALTH_ROOTS.has(route) ? '' : COMPONENT
       return labels
@@ -257,7 +267,7 @@ export class ApiMetrics implements RequestMetrics {
     labels[VERSION] = info.apiVersion
     labels[RESOURCE] = info.resource
     labels[SUBRESOURCE] = info.subresource
-    const isThere = exchange.route !== undefined && code < 400
+    const isThere = ROUTE.of(exchange) !== undefined && code < 400
     if (!isThere && this.#series.known(labels) === undefined)
       labels[GROUP] = labels[VERSION] = labels[RESOURCE] = labels[SUBRESOURCE] = OTHER
     return labels

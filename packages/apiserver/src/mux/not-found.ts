@@ -1,4 +1,5 @@
 import { apiExchangeOf } from '../api-exchange.ts'
+import { EARLY } from '../chain/mux-complete.ts'
 import { PLAIN_TEXT, respond } from '../engine.ts'
 import { sendStatus } from '../status.ts'
 import type { ApiHandler } from './path-mux.ts'
@@ -18,7 +19,7 @@ export const plainNotFound: ApiHandler = (_request, response) => respond(respons
  */
 export const notFoundUntilComplete: ApiHandler = (request, response) => {
   const exchange = apiExchangeOf(request)
-  if (!exchange?.isEarly) return plainNotFound(request, response)
+  if (exchange === undefined || !EARLY.of(exchange)) return plainNotFound(request, response)
   return sendStatus(exchange, {
     message: 'the request has been made before all known HTTP paths have been installed, please try again',
     reason: 'ServiceUnavailable',

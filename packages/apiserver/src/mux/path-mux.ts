@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { apiExchangeOf } from '../api-exchange.ts'
 import { optionError, stackOfCaller } from '../engine.ts'
+import { ROUTE } from '../request/route.ts'
 
 /** A request listener of node; what it returns is waited for by the drain when it is a promise. */
 export type ApiHandler = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -83,7 +84,7 @@ export class PathMux {
     let handler = exact.get(path)
     if (handler === undefined) [route, handler] = prefixes.find(([prefix]) => path.startsWith(prefix)) ?? NONE
     if (handler === undefined) return this.#notFound(request, response)
-    if (exchange) exchange.route = route
+    if (exchange) ROUTE.set(exchange, route)
     return handler(request, response)
   }
 

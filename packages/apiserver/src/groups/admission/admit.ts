@@ -1,4 +1,4 @@
-import { addAuditAnnotation } from '../../audit/request-audit.ts'
+import { AUDIT, addAuditAnnotation } from '../../audit/request-audit.ts'
 import { toError } from '../../engine.ts'
 import { qualifiedNameProblems } from '../../names.ts'
 import { badRequest, forbiddenObject, internalError, StatusError } from '../../status-errors.ts'
@@ -64,7 +64,7 @@ function requestOf(
     annotate: (annotation, value) => {
       const [problem] = qualifiedNameProblems(annotation)
       if (problem !== undefined) throw new Error(`the key of an audit annotation, ${JSON.stringify(annotation)}: ${problem}`)
-      if (exchange.audit !== undefined) addAuditAnnotation(request, annotation, value)
+      if (AUDIT.of(exchange) !== undefined) addAuditAnnotation(request, annotation, value)
     },
   }
 }

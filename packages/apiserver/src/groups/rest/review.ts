@@ -1,4 +1,5 @@
 import { auditRequestObject } from '../../audit/request-audit.ts'
+import { AUTHORIZER } from '../../authorization/authorizer.ts'
 import { PROTOBUF_TYPE, readProtobufObject } from '../protobuf/object.ts'
 import { type Decoded, type Decoding, decodeBody, decodeValue } from './decode.ts'
 import { writeOptions } from './options.ts'
@@ -23,7 +24,8 @@ export async function reviewObject(rest: RestRequest): Promise<void> {
     ...errors,
     ...(errors.length === 0 ? (rest.resource.strategy.validate?.(object, undefined) ?? []) : []),
   ])
-  const { user, authorizer, signal } = exchange
+  const { user, signal } = exchange
+  const authorizer = AUTHORIZER.of(exchange)
   const { status } = await rest.storage.review(object, { user, authorizer, signal })
   send(rest, output, 201, objectAs(rest, output, { ...object, status }))
 }
