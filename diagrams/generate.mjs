@@ -106,7 +106,7 @@ const PARTS = /** @type {const} */ ({
   between: 'between the two refusals: these do not wait',
   inner: 'counted: these may take time',
 })
-/** @typedef {import('../build/packages/apiserver/src/chain/order.js').ChainPlace} ChainPlace */
+/** @typedef {import('../build/packages/apiserver/src/chain/filter.js').ChainPlace} ChainPlace */
 const chainOrder = /** @type {readonly ChainPlace[]} */ (CHAIN_ORDER)
 const apiNode = (/** @type {ChainPlace} */ { name, why }) => `${name}["<b>${name}</b><br/>${why}"]`
 const apiEnds = chainOrder.flatMap(({ name, ends = [] }) => ends.map((status) => `  ${name} -.-> ${name}-${status}(["${status}"])`))

@@ -104,7 +104,13 @@ describe('the deadline of a request', () => {
     const clock = new VirtualClock()
     const passed: ApiExchange[] = []
     const exchange = { receivedAt: clock.now() - 59_999, request: { url: '/?timeout=1m' }, isLongRunning: false } as unknown as ApiExchange
-    const { admit } = requestDeadline(new Deadlines(clock, (one) => passed.push(one)), 3_600_000)
+    const { admit } = requestDeadline.make({
+      deadlines: new Deadlines(clock, (one) => passed.push(one)),
+      requestTimeoutMs: 3_600_000,
+      auditing: undefined,
+      config: { minRequestTimeoutMs: 0 },
+      random: () => 0,
+    })
     expect([admit(exchange), passed]).toEqual([true, []])
     await clock.advance(1)
     expect([exchange.deadlineAt, passed]).toEqual([clock.now(), [exchange]])

@@ -8,6 +8,8 @@ import { type ApiExchange, type ApiServer, type ApiServerConfig, completeConfig,
 import { ApiMetrics } from '#apiserver/metrics/api-metrics.ts'
 import { dryRunOf, scopeOf, usernameLabel, verbOf } from '#apiserver/metrics/labels.ts'
 import { requestInfo } from '#apiserver/request/request-info.ts'
+import { ROUTE } from '#apiserver/request/route.ts'
+import { emptySlots } from '#apiserver/request/slots.ts'
 import { systemHost } from '#src/actors/host.ts'
 import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
 import { renderMetrics } from '#src/metrics/index.ts'
@@ -215,8 +217,9 @@ test('names, types, labels are those that the real server prints', () => {
     request: { method: 'GET', url: '/a', headers: {} },
     response: { headersSent: true, statusCode: 200, getHeader: () => '5' },
     receivedAt: 0,
-    route: '/a',
+    slots: emptySlots(),
   } as unknown as ApiExchange
+  ROUTE.set(exchange, '/a')
   metrics.answered(exchange)
   metrics.lasts(exchange)
   metrics.terminated(exchange, 504)

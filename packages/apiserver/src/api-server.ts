@@ -1,35 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
 import { auditFailures } from './audit/audit-failures.ts'
-import { type AuditCounters, type Auditing, auditCounters } from './audit/auditing.ts'
+import { type AuditCounters, auditCounters } from './audit/auditing.ts'
 import { auditingFrom } from './audit/from-options.ts'
-import type { Authenticator } from './authentication/authenticator.ts'
-import { type ClientCas, clientCasFrom } from './authentication/client-cas.ts'
+import { clientCasFrom } from './authentication/client-cas.ts'
 import { authenticates, authenticatorFrom } from './authentication/from-options.ts'
-import type { Authorizer } from './authorization/authorizer.ts'
 import { authorizerFrom } from './authorization/from-options.ts'
-import { audit, recordCut, recordTimedOut } from './chain/audit.ts'
-import { auditInit } from './chain/audit-init.ts'
-import { authentication } from './chain/authentication.ts'
-import { authorization } from './chain/authorization.ts'
-import { cacheControl } from './chain/cache-control.ts'
+import { recordCut, recordTimedOut } from './chain/audit.ts'
 import { buildChain } from './chain/chain.ts'
-import { cors } from './chain/cors.ts'
 import { Deadlines } from './chain/deadlines.ts'
-import type { FilterFailed, PlacedFilter } from './chain/filter.ts'
-import { flowControl } from './chain/flow-control.ts'
-import { hsts } from './chain/hsts.ts'
-import { httpLog } from './chain/http-log.ts'
-import { impersonation } from './chain/impersonation.ts'
+import type { FilterFailed } from './chain/filter.ts'
 import { type InFlightSeats, inFlightMetric, maxInFlight, Seats } from './chain/max-in-flight.ts'
-import { muxComplete } from './chain/mux-complete.ts'
-import type { ChainName } from './chain/order.ts'
+import { filtersFor } from './chain/order.ts'
 import { panicRecovery } from './chain/panic-recovery.ts'
 import { Passage } from './chain/passage.ts'
-import { requestDeadline } from './chain/request-deadline.ts'
-import { requestInfoFilter } from './chain/request-info.ts'
-import { timeOut, timeout } from './chain/timeout.ts'
-import { tracing } from './chain/tracing.ts'
+import { timeOut } from './chain/timeout.ts'
 import { warnOn } from './chain/warnings.ts'
 import { type CompletedConfig, isCompleted } from './config.ts'
 import { type Delegate, notFoundDelegate } from './delegate.ts'
@@ -63,7 +48,6 @@ import { DISCOVERY_TYPES } from './groups/discovery/pages.ts'
 import { GroupInstaller } from './groups/group-installer.ts'
 import { OPENAPI_ROOT } from './groups/openapi/pages.ts'
 import { OPENAPI_V2 } from './groups/openapi/v2-page.ts'
-import { timed } from './latency.ts'
 import { Loopback, type LoopbackClient, notListening } from './loopback/loopback.ts'
 import { ApiMetrics } from './metrics/api-metrics.ts'
 import { auditMetrics } from './metrics/audit-metrics.ts'
@@ -117,9 +101,6 @@ export function createApiServerOn(host: Host, config: CompletedConfig, parts: Ap
 
 type Warning = Parameters<ServedLife['record']>[0]
 
-/** Those whose time upstream takes: they may ask another server. */
-const TIMED: ReadonlySet<ChainName> = new Set(['authentication', 'audit', 'impersonation', 'flow-control', 'authorization'])
-
 /**
  * Upstream's has a loop that keeps the watermark; here requests keep it, and the hook is there for
  * probes that ask for it by its name.
@@ -136,21 +117,6 @@ const LOOPBACK_CHECK = 'loopback-serving-certificate'
 export interface WithLoopback {
   /** As {@link ApiServer.loopback}. */
   readonly loopback: LoopbackClient
-}
-
-/** What filters need of the life. */
-interface Given {
-  readonly isComplete: () => boolean
-  readonly deadlines: Deadlines
-  /** Undefined: nothing is recorded. */
-  readonly auditing: Auditing | undefined
-  /** Undefined: it is not asked who sends a request. */
-  readonly authenticator: Authenticator | undefined
-  readonly clientCas: ClientCas
-  /** Undefined: everything is allowed. */
-  readonly authorizer: Authorizer | undefined
-  readonly life: ServedLife
-  readonly failed: FilterFailed
 }
 
 export class ApiServer implements Delegate {
@@ -518,14 +484,20 @@ export class ApiServer implements Delegate {
     const isComplete = life.signal('MuxAndDiscoveryComplete')
     const { filters: users = [] } = this.config
     const failed: FilterFailed = (filter, error) => failedAt(`filter ${filter}`, error)
-    const ours = this.#filters({
+    const ours = filtersFor({
+      ...this.#host,
+      config: this.config,
+      log: life.log,
+      logsRequests: life.options.logger !== false,
+      requestTimeoutMs: life.options.requestTimeoutMs,
+      metrics: this.#metrics,
+      flowControl: this.config.flowControl ?? maxInFlight(this.#seats),
       isComplete: () => isComplete.aborted,
       deadlines,
       auditing,
       clientCas,
       authenticator,
       authorizer,
-      life,
       failed,
     })
     passage.open(buildChain(ours, users), users, failed)
@@ -579,45 +551,6 @@ export class ApiServer implements Delegate {
     // One promise for all who wait for it: what begins when it is waited for would begin twice.
     exchange.handling = Promise.resolve(returned)
     return exchange.handling
-  }
-
-  /** Those of the chain that are always there, or that the config asks for. */
-  #filters({ isComplete, deadlines, auditing, clientCas, authenticator, authorizer, life, failed }: Given): readonly PlacedFilter[] {
-    const { config } = this
-    const { clock } = this.#host
-    const { log, options } = life
-    const { requestTimeoutMs, logger } = options
-    const perhaps = [
-      auditInit,
-      muxComplete(isComplete),
-      requestInfoFilter(config.isLongRunning),
-      hsts(config.hstsDirectives),
-      cacheControl,
-      requestDeadline(deadlines, requestTimeoutMs, auditing?.recordFailure, {
-        minMs: config.minRequestTimeoutMs,
-        random: this.#host.random,
-      }),
-      timeout(deadlines),
-      authentication(authenticator, {
-        clock,
-        log,
-        recordFailure: auditing?.recordFailure,
-        timeoutMs: config.authenticationTimeoutMs,
-        audiences: config.apiAudiences,
-        frontProxyHeaders: clientCas.frontProxy?.headers,
-        metrics: this.#metrics,
-      }),
-      audit(auditing),
-      cors(config.corsAllowedOrigins),
-      tracing(config.tracing, clock),
-      authenticator || authorizer ? impersonation(authorizer, log, clock) : undefined,
-      flowControl(config.flowControl ?? maxInFlight(this.#seats), this.#metrics, (error) => failed('flow-control', error)),
-      authorization(authorizer, log, this.#metrics, clock),
-      logger === false ? undefined : httpLog(log, clock),
-    ]
-    return perhaps
-      .filter((filter) => filter !== undefined)
-      .map((filter) => (TIMED.has(filter.name) ? timed(filter, clock, this.#metrics) : filter))
   }
 
   #forget(audited: AuditCounters | undefined): void {

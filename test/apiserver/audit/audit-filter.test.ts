@@ -13,7 +13,8 @@ import {
   completeConfig,
   type UserFilter,
 } from '#apiserver/index.ts'
-import { latencyAnnotations } from '#apiserver/latency.ts'
+import { LATENCY, latencyAnnotations } from '#apiserver/latency.ts'
+import { emptySlots } from '#apiserver/request/slots.ts'
 import { sendStatus } from '#apiserver/status.ts'
 import type { Report } from '#src/index.ts'
 import { type TestLife, testLife } from '#src/testing/index.ts'
@@ -213,7 +214,8 @@ test.each([
   ['get', { 'apiserver.latency.k8s.io/impersonation': '600ms', 'apiserver.latency.k8s.io/total': '700ms' }],
   ['watch', undefined],
 ])('where the time of a request has gone is said of one that has an end: %s', (verb, said) => {
-  const exchange = { info: { verb }, latency: new Map([['impersonation', 600]]) } as unknown as ApiExchange
+  const exchange = { info: { verb }, slots: emptySlots() } as unknown as ApiExchange
+  LATENCY.set(exchange, new Map([['impersonation', 600]]))
   expect(latencyAnnotations(exchange, 700)).toEqual(said)
 })
 

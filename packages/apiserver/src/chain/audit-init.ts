@@ -3,7 +3,7 @@ import type { ApiExchange } from '../api-exchange.ts'
 import { firstHeader } from '../first-header.ts'
 import { sendBodyAsBytes } from './body-as-bytes.ts'
 import { setDefault } from './default-headers.ts'
-import type { PlacedFilter } from './filter.ts'
+import type { ChainFilter, MadeFilter } from './filter.ts'
 
 const header = { name: 'Audit-ID', value: ({ auditId }: ApiExchange) => auditId }
 
@@ -12,8 +12,15 @@ const header = { name: 'Audit-ID', value: ({ auditId }: ApiExchange) => auditId 
  * several the first counts.
  * @see kubernetes/apiserver pkg/endpoints/filters/audit_init.go WithAuditInit
  */
-export const auditInit: PlacedFilter = {
+export const auditInit = {
   name: 'audit-init',
+  part: 'outer',
+  upstream: 'WithAuditInit',
+  why: 'every answer, refusals too, carries the id of its request',
+  make: () => filter,
+} as const satisfies ChainFilter<never>
+
+const filter: MadeFilter = {
   header,
   admit: (exchange) => {
     const given = firstHeader(exchange.request, 'audit-id')

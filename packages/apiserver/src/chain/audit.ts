@@ -6,7 +6,7 @@ import { type ExchangeView, toError } from '../engine.ts'
 import { sendInternalError } from '../internal-error.ts'
 import { TAKEN_OVER } from '../request/upgrade.ts'
 import { FAILURE } from '../status.ts'
-import type { PlacedFilter } from './filter.ts'
+import type { ChainFilter, MadeFilter } from './filter.ts'
 import { PANIC_OF } from './panic-recovery.ts'
 import { BEFORE_REPLACEMENT } from './replacement.ts'
 import { TIME_IS_OVER, TIMED_OUT } from './timeout.ts'
@@ -17,10 +17,18 @@ import { TIME_IS_OVER, TIMED_OUT } from './timeout.ts'
  * not stored, where storing is waited for. Undefined when nothing is recorded.
  * @see kubernetes/apiserver pkg/endpoints/filters/audit.go WithAudit
  */
-export function audit(auditing: Auditing | undefined): PlacedFilter | undefined {
-  if (auditing === undefined) return undefined
+export const audit = {
+  name: 'audit',
+  part: 'inner',
+  upstream: 'WithAudit',
+  why: 'records the user who came, before it acts as another',
+  ends: [500],
+  isTimed: true,
+  make: ({ auditing }: { readonly auditing: Auditing | undefined }) => auditing && filterOf(auditing),
+} as const satisfies ChainFilter<never>
+
+function filterOf(auditing: Auditing): MadeFilter {
   return {
-    name: 'audit',
     admit: (exchange) => {
       if (auditing.begin(exchange) === undefined) {
         BEFORE_REPLACEMENT.set(exchange, nothingToRecord)

@@ -10,33 +10,46 @@ import { type Clock, type EventLog, formatDuration, isThenable, toError } from '
 import type { RequestInfo } from '../request/request-info.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { sendStatus } from '../status.ts'
-import type { PlacedFilter } from './filter.ts'
+import type { ChainFilter, MadeFilter } from './filter.ts'
 import { lineASecond } from './line-a-second.ts'
 import { TIME_IS_OVER } from './timeout.ts'
-
-interface Given {
-  readonly clock: Clock
-  readonly log: Pick<EventLog, 'error'>
-  /** Undefined: nothing is audited. */
-  readonly recordFailure: RecordFailure | undefined
-  readonly timeoutMs: number
-  /** Who the server is; empty: credentials for any are taken. */
-  readonly audiences: readonly string[]
-  /** What a proxy in front may have said, in headers of its own; undefined: none does. */
-  readonly frontProxyHeaders: (() => FrontProxyHeaders) | undefined
-  readonly metrics: Pick<RequestMetrics, 'authenticated'>
-}
 
 /**
  * Finds out who sends a request: 401 when that is not known. Undefined without an authenticator:
  * nothing is asked.
  * @see kubernetes/apiserver pkg/endpoints/filters/authentication.go WithAuthentication
  */
-export function authentication(
-  authenticator: Authenticator | undefined,
-  { clock, log, recordFailure, timeoutMs, audiences, frontProxyHeaders, metrics }: Given,
-): PlacedFilter | undefined {
-  if (authenticator === undefined) return undefined
+export const authentication = {
+  name: 'authentication',
+  part: 'inner',
+  upstream: 'WithAuthentication, WithFailedAuthenticationAudit',
+  why: 'what is recorded and decided needs a user',
+  ends: [401],
+  isTimed: true,
+  make: (needs: AuthenticationNeeds) => (needs.authenticator === undefined ? undefined : filterOf(needs.authenticator, needs)),
+} as const satisfies ChainFilter<never>
+
+export interface AuthenticationNeeds {
+  /** Undefined: it is not asked who sends a request. */
+  readonly authenticator: Authenticator | undefined
+  readonly clock: Clock
+  readonly log: Pick<EventLog, 'error'>
+  /** Undefined: nothing is audited. */
+  readonly auditing: { readonly recordFailure: RecordFailure } | undefined
+  /** What a proxy in front may have said, in headers of its own; undefined: none does. */
+  readonly clientCas: { readonly frontProxy: { readonly headers: () => FrontProxyHeaders } | undefined }
+  readonly metrics: Pick<RequestMetrics, 'authenticated'>
+  readonly config: {
+    readonly authenticationTimeoutMs: number
+    /** Who the server is; empty: credentials for any are taken. */
+    readonly apiAudiences: readonly string[]
+  }
+}
+
+function filterOf(authenticator: Authenticator, { clock, log, auditing, clientCas, metrics, config }: AuthenticationNeeds): MadeFilter {
+  const { authenticationTimeoutMs, apiAudiences: audiences } = config
+  const recordFailure = auditing?.recordFailure
+  const frontProxyHeaders = clientCas.frontProxy?.headers
   const sayFailed = lineASecond(clock, (error: Error, requests) =>
     log.error({ err: error.message, ...(requests > 1 && { requests }) }, 'Unable to authenticate the request'),
   )
@@ -64,7 +77,6 @@ export function authentication(
     return true
   }
   return {
-    name: 'authentication',
     admit: (exchange) => {
       const startedAt = clock.now()
       // Another program may have looked at the other one (V41).
@@ -78,7 +90,7 @@ export function authentication(
         return refuse(exchange, startedAt, toError(thrown))
       }
       if (!isThenable(result)) return settle(exchange, startedAt, result)
-      return attempt.within(result, timeoutMs, clock).then(
+      return attempt.within(result, authenticationTimeoutMs, clock).then(
         (known) => settle(exchange, startedAt, known),
         (thrown: unknown) => refuse(exchange, startedAt, toError(thrown)),
       )

@@ -7,7 +7,7 @@ import { type Clock, type EventLog, isThenable } from '../engine.ts'
 import { sendInternalError } from '../internal-error.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { AUTHORIZER_FAILED, authorizerFailures } from './authorizer-failures.ts'
-import type { PlacedFilter } from './filter.ts'
+import type { ChainFilter, MadeFilter } from './filter.ts'
 import { TIME_IS_OVER } from './timeout.ts'
 
 const DECISION = 'authorization.k8s.io/decision'
@@ -18,13 +18,25 @@ const REASON = 'authorization.k8s.io/reason'
  * failed. Undefined without one: everything is allowed.
  * @see kubernetes/apiserver pkg/endpoints/filters/authorization.go WithAuthorization
  */
-export function authorization(
-  authorizer: Authorizer | undefined,
-  log: Pick<EventLog, 'writes' | 'debug' | 'error'>,
-  metrics: RequestMetrics,
-  clock: Clock,
-): PlacedFilter | undefined {
-  if (authorizer === undefined) return undefined
+export const authorization = {
+  name: 'authorization',
+  part: 'inner',
+  upstream: 'WithAuthorization',
+  why: 'last: nothing behind it asks again',
+  ends: [403, 500],
+  isTimed: true,
+  make: (needs: AuthorizationNeeds) => needs.authorizer && filterOf(needs.authorizer, needs),
+} as const satisfies ChainFilter<never>
+
+export interface AuthorizationNeeds {
+  /** Undefined: everything is allowed. */
+  readonly authorizer: Authorizer | undefined
+  readonly log: Pick<EventLog, 'writes' | 'debug' | 'error'>
+  readonly metrics: RequestMetrics
+  readonly clock: Clock
+}
+
+function filterOf(authorizer: Authorizer, { log, metrics, clock }: AuthorizationNeeds): MadeFilter {
   const sayFailed = authorizerFailures(clock, log)
 
   /** All of them have to be allowed, and there is at least one. */
@@ -50,7 +62,6 @@ export function authorization(
     return true
   }
   return {
-    name: 'authorization',
     admit: (exchange) => {
       AUTHORIZER.set(exchange, authorizer)
       return decide(exchange, attributesOf(exchange))

@@ -1,8 +1,10 @@
 import type { ApiExchange } from '../api-exchange.ts'
 import { placeAll } from '../engine.ts'
-import type { Filter, FilterFailed, PlacedFilter, UserFilter } from './filter.ts'
-import { CHAIN_ORDER, type ChainPart } from './order.ts'
+import type { ChainPlace, Filter, FilterFailed, PlacedFilter, UserFilter } from './filter.ts'
+import { CHAIN_ORDER } from './order.ts'
 import { TIME_IS_OVER } from './timeout.ts'
+
+type ChainPart = ChainPlace['part']
 
 /** The filters of one server by part, each in its order. */
 export type FiltersByPart = Readonly<Record<Exclude<ChainPart, 'engine'>, readonly Filter[]>>

@@ -1,6 +1,6 @@
 import type { Wrong } from '../engine.ts'
 import { firstHeader } from '../first-header.ts'
-import type { PlacedFilter } from './filter.ts'
+import type { ChainFilter, MadeFilter } from './filter.ts'
 
 const METHODS = 'POST, GET, OPTIONS, PUT, DELETE, PATCH'
 const HEADERS = 'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since'
@@ -9,14 +9,22 @@ const HEADERS = 'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Au
  * Lets pages of other origins read the answers, and answers what browsers ask first. An origin
  * that no expression matches is served without a word about it: its browser does the rest.
  * Undefined without expressions.
- * @param expressions as {@link wrongExpression} accepts them; each matches anywhere in an origin
  * @see kubernetes/apiserver pkg/server/filters/cors.go WithCORS
  */
-export function cors(expressions: readonly string[]): PlacedFilter | undefined {
+export const cors = {
+  name: 'cors',
+  part: 'inner',
+  upstream: 'WithCORS',
+  why: 'browsers ask before they have credentials',
+  ends: [204],
+  make: ({ config }: { readonly config: { readonly corsAllowedOrigins: readonly string[] } }) => filterOf(config.corsAllowedOrigins),
+} as const satisfies ChainFilter<never>
+
+/** @param expressions as {@link wrongExpression} accepts them; each matches anywhere in an origin */
+function filterOf(expressions: readonly string[]): MadeFilter | undefined {
   if (expressions.length === 0) return undefined
   const compiled = expressions.map(compile)
   return {
-    name: 'cors',
     admit: ({ request, response }) => {
       const origin = firstHeader(request, 'origin')
       if (origin === '' || !compiled.some((expression) => expression.test(origin))) return true

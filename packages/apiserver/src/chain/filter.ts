@@ -1,5 +1,4 @@
 import type { ApiExchange } from '../api-exchange.ts'
-import type { ChainName } from './order.ts'
 
 /**
  * One concern that every request passes. One instance serves all requests: what it finds out about
@@ -28,10 +27,34 @@ export interface DefaultHeader {
 
 /** A filter of ours, at its place. */
 export interface PlacedFilter extends Filter {
-  readonly name: ChainName
   /** The one that it sets, if it stands before the count and sets one. */
   readonly header?: DefaultHeader
 }
+
+/** A place in the order, and why it is there. */
+export interface ChainPlace {
+  readonly name: string
+  readonly part: 'outer' | 'engine' | 'between' | 'inner'
+  /** What upstream has there. */
+  readonly upstream: string
+  readonly why: string
+  /** The statuses that it may answer with itself. */
+  readonly ends?: readonly number[]
+}
+
+/** A filter of ours as a value: where it stands and why, and how a server makes its own. */
+export interface ChainFilter<Needs> extends ChainPlace {
+  /** Upstream takes its time: it may ask another server. */
+  readonly isTimed?: true
+  /**
+   * @param needs what it is made of, of all that a server has
+   * @returns undefined where the server has none
+   */
+  readonly make: (needs: Needs) => MadeFilter | undefined
+}
+
+/** Without its name, which the order has. */
+export type MadeFilter = Omit<PlacedFilter, 'name'>
 
 /** A filter of the user's: directly before or after another one. */
 export interface UserFilter extends Filter {

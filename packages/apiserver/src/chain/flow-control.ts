@@ -2,7 +2,7 @@ import type { ApiExchange } from '../api-exchange.ts'
 import { isThenable, PLAIN_TEXT, respond } from '../engine.ts'
 import { Slot } from '../request/slots.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
-import type { PlacedFilter } from './filter.ts'
+import type { ChainFilter, FilterFailed, MadeFilter } from './filter.ts'
 import { TIME_IS_OVER } from './timeout.ts'
 import { wakeWriter } from './wake-writer.ts'
 
@@ -43,15 +43,27 @@ export const isFlowControl = (given: unknown): boolean =>
 
 /**
  * Lets in what flow control lets in. Undefined without any.
- * @param failed is told of a seat that could not be given back
  * @see kubernetes/apiserver pkg/server/filters/priority-and-fairness.go WithPriorityAndFairness
  */
-export function flowControl(
-  control: FlowControl | undefined,
-  metrics: RequestMetrics,
-  failed: (error: unknown) => void,
-): PlacedFilter | undefined {
-  if (control === undefined) return undefined
+export const flowControl = {
+  name: 'flow-control',
+  part: 'inner',
+  upstream: 'WithMaxInFlightLimit, WithPriorityAndFairness',
+  why: 'permission may cost a call to another server: not for more than are let in',
+  ends: [429],
+  isTimed: true,
+  make: (needs: FlowControlNeeds) => needs.flowControl && filterOf(needs.flowControl, needs),
+} as const satisfies ChainFilter<never>
+
+export interface FlowControlNeeds {
+  /** Undefined: everything is let in. */
+  readonly flowControl: FlowControl | undefined
+  readonly metrics: Pick<RequestMetrics, 'terminated'>
+  /** Told of a seat that could not be given back. */
+  readonly failed: FilterFailed
+}
+
+function filterOf(control: FlowControl, { metrics, failed }: FlowControlNeeds): MadeFilter {
   const take = (exchange: ApiExchange, admission: Admission): boolean => {
     if (admission === false) return refuse(exchange)
     if (admission === true) return true
@@ -70,7 +82,7 @@ export function flowControl(
     try {
       seat?.giveBack()
     } catch (error) {
-      failed(error)
+      failed('flow-control', error)
     }
   }
   const refuse = (exchange: ApiExchange): false => {
@@ -81,7 +93,6 @@ export function flowControl(
     return false
   }
   return {
-    name: 'flow-control',
     admit: (exchange) => {
       if (exchange.isLongRunning) return true
       const admission = control.admit(exchange)

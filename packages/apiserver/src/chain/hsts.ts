@@ -1,17 +1,24 @@
 import type { Wrong } from '../engine.ts'
 import { setDefault } from './default-headers.ts'
-import type { PlacedFilter } from './filter.ts'
+import type { ChainFilter, MadeFilter } from './filter.ts'
 
 /**
  * Has browsers come by HTTPS only. Undefined without directives.
  * @see kubernetes/apiserver pkg/server/filters/hsts.go WithHSTS
  */
-export function hsts(directives: readonly string[]): PlacedFilter | undefined {
+export const hsts = {
+  name: 'hsts',
+  part: 'between',
+  upstream: 'WithHSTS',
+  why: 'on every answer of a server that goes on',
+  make: ({ config: { hstsDirectives } }: { readonly config: { readonly hstsDirectives: readonly string[] } }) => filterOf(hstsDirectives),
+} as const satisfies ChainFilter<never>
+
+function filterOf(directives: readonly string[]): MadeFilter | undefined {
   if (directives.length === 0) return undefined
   const joined = directives.join('; ')
   const header = { name: 'Strict-Transport-Security', value: () => joined }
   return {
-    name: 'hsts',
     header,
     admit: (exchange) => {
       setDefault(header, exchange)

@@ -1,5 +1,6 @@
 import type { ApiExchange } from '../api-exchange.ts'
 import { AUDIT } from '../audit/request-audit.ts'
+import type { Authenticator } from '../authentication/authenticator.ts'
 import { attributesOf } from '../authorization/attributes.ts'
 import { type Authorizer, askAuthorizer, type Decision } from '../authorization/authorizer.ts'
 import { sendForbidden } from '../authorization/forbidden.ts'
@@ -10,7 +11,7 @@ import { type WantedUser, wantedUser } from '../impersonation/wanted-user.ts'
 import { sendInternalError } from '../internal-error.ts'
 import { sendStatus } from '../status.ts'
 import { AUTHORIZER_FAILED, authorizerFailures } from './authorizer-failures.ts'
-import type { PlacedFilter } from './filter.ts'
+import type { ChainFilter, MadeFilter } from './filter.ts'
 import { TIME_IS_OVER } from './timeout.ts'
 
 /** Without authorization none is allowed to act as another: that is not left to chance. */
@@ -21,11 +22,24 @@ const NONE_DECIDES: Authorizer = { authorize: () => ({ decision: 'no-opinion', r
  * not, 400 for headers that name none.
  * @see kubernetes/apiserver pkg/endpoints/filters/impersonation WithConstrainedImpersonation
  */
-export function impersonation(
-  authorizer: Authorizer = NONE_DECIDES,
-  log: Pick<EventLog, 'writes' | 'debug' | 'error'>,
-  clock: Clock,
-): PlacedFilter {
+export const impersonation = {
+  name: 'impersonation',
+  part: 'inner',
+  upstream: 'WithImpersonation',
+  why: 'limits and permissions are those of the user acted as',
+  ends: [400, 403, 500],
+  isTimed: true,
+  make: (needs: ImpersonationNeeds) => (needs.authenticator || needs.authorizer ? filterOf(needs) : undefined),
+} as const satisfies ChainFilter<never>
+
+export interface ImpersonationNeeds {
+  readonly authenticator: Authenticator | undefined
+  readonly authorizer: Authorizer | undefined
+  readonly log: Pick<EventLog, 'writes' | 'debug' | 'error'>
+  readonly clock: Clock
+}
+
+function filterOf({ authorizer = NONE_DECIDES, log, clock }: ImpersonationNeeds): MadeFilter {
   const sayFailed = authorizerFailures(clock, log)
   /** A refusal says that something went wrong, and not what. */
   const withoutError = (exchange: ApiExchange, decision: Decision): Decision => {
@@ -60,7 +74,6 @@ export function impersonation(
     }
   }
   return {
-    name: 'impersonation',
     admit: (exchange) => {
       let wanted: WantedUser | undefined
       try {

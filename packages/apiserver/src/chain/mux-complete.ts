@@ -1,5 +1,5 @@
 import { Slot } from '../request/slots.ts'
-import type { PlacedFilter } from './filter.ts'
+import type { ChainFilter } from './filter.ts'
 
 /** It came before every path was installed. */
 export const EARLY = new Slot(false)
@@ -9,10 +9,15 @@ export const EARLY = new Slot(false)
  * way. The mark stays when the signal fires meanwhile.
  * @see kubernetes/apiserver pkg/endpoints/filters/mux_discovery_complete.go
  */
-export const muxComplete = (isComplete: () => boolean): PlacedFilter => ({
+export const muxComplete = {
   name: 'mux-complete',
-  admit: (exchange) => {
-    EARLY.set(exchange, !isComplete())
-    return true
-  },
-})
+  part: 'outer',
+  upstream: 'WithMuxAndDiscoveryComplete',
+  why: 'a request keeps what was true when it came: whether every path was installed',
+  make: ({ isComplete }: { readonly isComplete: () => boolean }) => ({
+    admit: (exchange) => {
+      EARLY.set(exchange, !isComplete())
+      return true
+    },
+  }),
+} as const satisfies ChainFilter<never>

@@ -1,6 +1,28 @@
+import type { Clock } from '../engine.ts'
+import { timed } from '../latency.ts'
+import type { RequestMetrics } from '../request-metrics.ts'
+import { audit } from './audit.ts'
+import { auditInit } from './audit-init.ts'
+import { authentication } from './authentication.ts'
+import { authorization } from './authorization.ts'
+import { cacheControl } from './cache-control.ts'
+import { cors } from './cors.ts'
+import type { ChainPlace, MadeFilter, PlacedFilter } from './filter.ts'
+import { flowControl } from './flow-control.ts'
+import { hsts } from './hsts.ts'
+import { httpLog } from './http-log.ts'
+import { impersonation } from './impersonation.ts'
+import { muxComplete } from './mux-complete.ts'
+import { requestDeadline } from './request-deadline.ts'
+import { requestInfoFilter } from './request-info.ts'
+import { timeout } from './timeout.ts'
+import { tracing } from './tracing.ts'
+
 /**
- * What a request passes, outermost first, and why it stands there. This list is the order: filters
- * are put together by it, the diagram is drawn from it, and a test compares it with upstream's.
+ * What a request passes, outermost first. This list is the order: filters are made and put together
+ * by it, the diagram is drawn from it, and a test compares it with upstream's. A filter says itself
+ * where it stands and why; a place that is written here has none: what is there is the engine's, or
+ * is done without being asked.
  *
  * The `part` says who asks: the steps of the engine's chain that come before its refusals
  * (`outer`), between them (`between`), the engine itself (`engine`), or the server's handler, once
@@ -8,24 +30,19 @@
  *
  * @see kubernetes/apiserver pkg/server/config.go DefaultBuildHandlerChain
  */
-export const CHAIN_ORDER = [
-  { name: 'audit-init', part: 'outer', upstream: 'WithAuditInit', why: 'every answer, refusals too, carries the id of its request' },
+const CHAIN = [
+  auditInit,
   { name: 'panic-recovery', part: 'outer', upstream: 'WithPanicRecovery', why: 'whatever fails behind it is answered', ends: [500] },
-  {
-    name: 'mux-complete',
-    part: 'outer',
-    upstream: 'WithMuxAndDiscoveryComplete',
-    why: 'a request keeps what was true when it came: whether every path was installed',
-  },
+  muxComplete,
   {
     name: 'request-received',
     part: 'outer',
     upstream: 'WithRequestReceivedTimestamp',
     why: 'deadlines, logs and audit events count from here',
   },
-  { name: 'request-info', part: 'outer', upstream: 'WithRequestInfo', why: 'all filters behind it read the same' },
+  requestInfoFilter,
   { name: 'latency', part: 'outer', upstream: 'WithLatencyTrackers', why: 'what filters take is measured from here on' },
-  { name: 'http-log', part: 'outer', upstream: 'WithHTTPLogging', why: 'refusals are logged, too' },
+  httpLog,
   {
     name: 'retry-after',
     part: 'engine',
@@ -33,8 +50,8 @@ export const CHAIN_ORDER = [
     why: 'nothing more is done for a request that is sent elsewhere',
     ends: [429],
   },
-  { name: 'hsts', part: 'between', upstream: 'WithHSTS', why: 'on every answer of a server that goes on' },
-  { name: 'cache-control', part: 'between', upstream: 'WithCacheControl', why: 'on every answer of a server that goes on' },
+  hsts,
+  cacheControl,
   { name: 'goaway', part: 'between', upstream: 'WithProbabilisticGoaway', why: 'before the count, so that what it tells is true of all' },
   {
     name: 'count',
@@ -43,56 +60,34 @@ export const CHAIN_ORDER = [
     why: 'what goes on from here is waited for by a drain',
     ends: [503],
   },
-  {
-    name: 'request-deadline',
-    part: 'inner',
-    upstream: 'WithRequestDeadline',
-    why: 'everything behind it shares one deadline',
-    ends: [400],
-  },
-  {
-    name: 'timeout',
-    part: 'inner',
-    upstream: 'WithTimeoutForNonLongRunningRequests',
-    why: 'a client is answered in time, whatever a handler does',
-    ends: [504],
-  },
+  requestDeadline,
+  timeout,
   { name: 'warnings', part: 'inner', upstream: 'WithWarningRecorder', why: 'filters and handlers behind it may warn the client' },
-  { name: 'cors', part: 'inner', upstream: 'WithCORS', why: 'browsers ask before they have credentials', ends: [204] },
-  {
-    name: 'authentication',
-    part: 'inner',
-    upstream: 'WithAuthentication, WithFailedAuthenticationAudit',
-    why: 'what is recorded and decided needs a user',
-    ends: [401],
-  },
-  { name: 'tracing', part: 'inner', upstream: 'WithTracing', why: 'spans of strangers are not recorded' },
-  { name: 'audit', part: 'inner', upstream: 'WithAudit', why: 'records the user who came, before it acts as another', ends: [500] },
-  {
-    name: 'impersonation',
-    part: 'inner',
-    upstream: 'WithImpersonation',
-    why: 'limits and permissions are those of the user acted as',
-    ends: [400, 403, 500],
-  },
-  {
-    name: 'flow-control',
-    part: 'inner',
-    upstream: 'WithMaxInFlightLimit, WithPriorityAndFairness',
-    why: 'permission may cost a call to another server: not for more than are let in',
-    ends: [429],
-  },
-  { name: 'authorization', part: 'inner', upstream: 'WithAuthorization', why: 'last: nothing behind it asks again', ends: [403, 500] },
+  cors,
+  authentication,
+  tracing,
+  audit,
+  impersonation,
+  flowControl,
+  authorization,
 ] as const satisfies readonly ChainPlace[]
 
-export interface ChainPlace {
-  readonly name: string
-  readonly part: 'outer' | 'engine' | 'between' | 'inner'
-  readonly upstream: string
-  readonly why: string
-  /** The statuses that it may answer with itself. */
-  readonly ends?: readonly number[]
-}
+/** The same, as what is told of a place. */
+export const CHAIN_ORDER: readonly ChainPlace[] = CHAIN
 
-export type ChainName = (typeof CHAIN_ORDER)[number]['name']
-export type ChainPart = ChainPlace['part']
+/** What a filter says that it needs, if it needs anything. */
+type NeedsOf<Place> = Place extends { readonly make: (needs: infer Needs) => unknown } ? (unknown extends Needs ? never : Needs) : never
+/** Of a union of what several need, all of it. */
+type All<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer Every) => void ? Every : never
+
+/** What a server makes its filters of: what each of them says that it needs. */
+export type ChainWorld = All<NeedsOf<(typeof CHAIN)[number]>> & { readonly clock: Clock; readonly metrics: RequestMetrics }
+
+/** Those of the chain that are always there, or that the config asks for. */
+export const filtersFor = (world: ChainWorld): readonly PlacedFilter[] =>
+  CHAIN.flatMap((place): PlacedFilter | readonly [] => {
+    const made = 'make' in place ? (place.make as (needs: ChainWorld) => MadeFilter | undefined)(world) : undefined
+    if (made === undefined) return []
+    const filter = { ...made, name: place.name }
+    return 'isTimed' in place ? timed(filter, world.clock, world.metrics) : filter
+  })

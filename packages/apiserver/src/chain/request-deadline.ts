@@ -5,22 +5,34 @@ import { parseGoDuration } from '../go-duration.ts'
 import { sendStatus } from '../status.ts'
 import { abandon } from './abandon.ts'
 import type { Deadlines } from './deadlines.ts'
-import type { PlacedFilter } from './filter.ts'
+import type { ChainFilter, MadeFilter } from './filter.ts'
 
 /**
  * Gives each request the time that it may take, counted from its arrival: what its client asks for
- * with `?timeout=`, and `longestMs` at most. Requests that last have none.
- * @param longestMs 0: without a limit of the server's
- * @param recordFailure has a refused request audited
+ * with `?timeout=`, and that of the server at most. Requests that last have none.
  * @see kubernetes/apiserver pkg/endpoints/filters/request_deadline.go WithRequestDeadline
  */
-export const requestDeadline = (
-  deadlines: Deadlines,
-  longestMs: number,
-  recordFailure?: RecordFailure,
-  watches: WatchTimes = { minMs: 0, random: () => 0 },
-): PlacedFilter => ({
+export const requestDeadline = {
   name: 'request-deadline',
+  part: 'inner',
+  upstream: 'WithRequestDeadline',
+  why: 'everything behind it shares one deadline',
+  ends: [400],
+  make: ({ deadlines, requestTimeoutMs, auditing, config, random }: RequestDeadlineNeeds) =>
+    filterOf(deadlines, requestTimeoutMs, auditing?.recordFailure, { minMs: config.minRequestTimeoutMs, random }),
+} as const satisfies ChainFilter<never>
+
+export interface RequestDeadlineNeeds {
+  readonly deadlines: Deadlines
+  /** 0: without a limit of the server's. */
+  readonly requestTimeoutMs: number
+  /** Has a refused request audited. */
+  readonly auditing: { readonly recordFailure: RecordFailure } | undefined
+  readonly config: { readonly minRequestTimeoutMs: number }
+  readonly random: () => number
+}
+
+const filterOf = (deadlines: Deadlines, longestMs: number, recordFailure: RecordFailure | undefined, watches: WatchTimes): MadeFilter => ({
   admit: (exchange) => {
     if (exchange.isLongRunning) {
       const watchMs = exchange.info.verb === 'watch' ? watchTime(exchange.request.url ?? '/', watches) : 0

@@ -5,7 +5,7 @@ import { Slot } from '../request/slots.ts'
 import { TAKEN_OVER } from '../request/upgrade.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import type { Deadlines } from './deadlines.ts'
-import type { PlacedFilter } from './filter.ts'
+import type { ChainFilter } from './filter.ts'
 import { PANIC_OF } from './panic-recovery.ts'
 import { BEFORE_REPLACEMENT, replacement } from './replacement.ts'
 import { sealResponse } from './sealed-response.ts'
@@ -37,14 +37,20 @@ const LATE = new Slot(false)
  * timeOut}.
  * @see kubernetes/apiserver pkg/server/filters/timeout.go WithTimeoutForNonLongRunningRequests
  */
-export const timeout = (deadlines: Deadlines): PlacedFilter => ({
+export const timeout = {
   name: 'timeout',
-  admit: (exchange) => {
-    BOUNDED.set(exchange, !exchange.isLongRunning)
-    // A handler that is quick would answer before a timer is looked at.
-    return !deadlines.passNow(exchange)
-  },
-})
+  part: 'inner',
+  upstream: 'WithTimeoutForNonLongRunningRequests',
+  why: 'a client is answered in time, whatever a handler does',
+  ends: [504],
+  make: ({ deadlines }: { readonly deadlines: Deadlines }) => ({
+    admit: (exchange) => {
+      BOUNDED.set(exchange, !exchange.isLongRunning)
+      // A handler that is quick would answer before a timer is looked at.
+      return !deadlines.passNow(exchange)
+    },
+  }),
+} as const satisfies ChainFilter<never>
 
 /**
  * How long an answer that is complete when the time of its request is over has to be taken by its

@@ -5,7 +5,7 @@ import type { RequestInfo } from '../request/request-info.ts'
 import { Slot } from '../request/slots.ts'
 import { KNOWN_METHODS } from '../tracing/methods.ts'
 import type { RequestSpan, RequestTracing } from '../tracing/request-tracing.ts'
-import type { Filter, PlacedFilter } from './filter.ts'
+import type { ChainFilter, Filter, MadeFilter } from './filter.ts'
 import { PANIC_OF } from './panic-recovery.ts'
 
 /** Those whose own traces are believed. */
@@ -22,10 +22,17 @@ export const isTracing = (given: unknown): boolean =>
  * Makes a request a span. Undefined without what makes them: then it costs nothing.
  * @see kubernetes/apiserver pkg/endpoints/filters/traces.go WithTracing
  */
-export function tracing(by: RequestTracing | undefined, clock: Clock): PlacedFilter | undefined {
-  if (by === undefined) return undefined
+export const tracing = {
+  name: 'tracing',
+  part: 'inner',
+  upstream: 'WithTracing',
+  why: 'spans of strangers are not recorded',
+  make: ({ config, clock }: { readonly config: { readonly tracing: RequestTracing | undefined }; readonly clock: Clock }) =>
+    config.tracing && filterOf(config.tracing, clock),
+} as const satisfies ChainFilter<never>
+
+function filterOf(by: RequestTracing, clock: Clock): MadeFilter {
   return {
-    name: 'tracing',
     admit: (exchange) => {
       const { request, info, auditId, receivedAt, user } = exchange
       const span = by.begin({
