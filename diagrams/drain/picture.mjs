@@ -34,7 +34,7 @@ const LISTED = [
   'InFlightRequestsDrained',
   'Ended',
 ]
-const PHASES = ['pre-shutdown-hooks', 'tell', 'shutdown-delay', 'watch-drain', 'last-call', 'request-drain', 'destroy']
+const PHASES = ['pre-shutdown-hooks', 'notify-clients', 'shutdown-delay', 'watch-drain', 'last-call', 'request-drain', 'destroy']
 
 /** @param {Recording} recording */
 export function drainSvg({ entries, ledger, stopAt, options }) {

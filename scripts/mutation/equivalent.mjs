@@ -6,7 +6,7 @@
  */
 export const EQUIVALENT = [
   {
-    mutants: /^edge dropped: (tell|shutdown-delay): ShutdownInitiated$/,
+    mutants: /^edge dropped: (notify-clients|shutdown-delay): ShutdownInitiated$/,
     why: 'ShutdownInitiated fires in the very step of StopRequested, so waiting for either is the same.',
   },
   {
@@ -18,7 +18,7 @@ export const EQUIVALENT = [
     why: 'The delay has nothing to do when it is cut: told or stopped, it ends in the same step as cut.',
   },
   {
-    mutants: /^(transition|action) dropped: root running\.tell\.working: on Cut\.(connections|audit|destroy|flush)/,
+    mutants: /^(transition|action) dropped: root running\.notify-clients\.working: on Cut\.(connections|audit|destroy|flush)/,
     why: 'Telling begins with the stop, so Cut.hooks and Cut.requests have ended it before.',
     unheard: true,
   },
@@ -45,7 +45,7 @@ export const EQUIVALENT = [
   },
   {
     mutants:
-      /^((transition|action) dropped|error swallowed): root running\.(tell|shutdown-delay|pre-shutdown-hooks|request-drain|watch-drain|close-listener|close-listener-after-drain|last-call|close-connections|handlers|destroy|report)\.working: work onError/,
+      /^((transition|action) dropped|error swallowed): root running\.(notify-clients|shutdown-delay|pre-shutdown-hooks|request-drain|watch-drain|close-listener|close-listener-after-drain|last-call|close-connections|handlers|destroy|report)\.working: work onError/,
     why: 'A phase machine ends by its output, whatever its effects do; an error of its own would be a violation of no-errors.',
     unheard: true,
   },

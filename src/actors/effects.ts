@@ -9,11 +9,11 @@ import { type HookPlan, hookMachine } from '../machines/phases/hook.ts'
 import { lastCallMachine } from '../machines/phases/last-call.ts'
 import { muxCompleteMachine } from '../machines/phases/mux-complete.ts'
 import { muxSignalMachine } from '../machines/phases/mux-signal.ts'
+import { type NotifyClientsPlan, notifyClientsMachine } from '../machines/phases/notify-clients.ts'
 import type { MachineFact } from '../machines/phases/phase.ts'
 import { preShutdownHooksMachine } from '../machines/phases/pre-shutdown-hooks.ts'
 import { reportMachine } from '../machines/phases/report.ts'
 import { requestDrainMachine } from '../machines/phases/request-drain.ts'
-import { type TellPlan, tellMachine } from '../machines/phases/tell.ts'
 import { watchDrainMachine } from '../machines/phases/watch-drain.ts'
 import { announceReady } from '../platforms/platforms.ts'
 import { awaitMux } from './await-mux.ts'
@@ -92,10 +92,10 @@ function makeEffects() {
       controller: world.postStartSignals.open(),
     })),
     abortPostStartHooks: effect(({ postStartSignals }) => postStartSignals.abort()),
-    tell: tellMachine.provide({
+    'notify-clients': notifyClientsMachine.provide({
       actors: {
-        beginTelling: fromPromise<void, TellPlan>(async ({ input, system }) => worldOf(system).traffic.beginTelling(input)),
-        completeTelling: effect(({ traffic }) => traffic.completeTelling()),
+        beginNotifying: fromPromise<void, NotifyClientsPlan>(async ({ input, system }) => worldOf(system).traffic.beginNotifying(input)),
+        completeNotifying: effect(({ traffic }) => traffic.completeNotifying()),
       },
     }),
     preShutdownHooks: preShutdownHooksMachine.provide({ actions, actors: { hook } }),

@@ -145,7 +145,7 @@ const machineTitle = (id: string): string => `The machine ${id}`
  */
 function regionGroups({ postStartHooks = [], userPhases = [] }: LifePlan): [string, readonly string[], string][] {
   return [
-    [SAMPLES, ['bind', 'not-accepting', 'tell'], 'Three phases as regions: of the start lane, a join, of the stop lane'],
+    [SAMPLES, ['bind', 'not-accepting', 'notify-clients'], 'Three phases as regions: of the start lane, a join, of the stop lane'],
     ['stop', ['start', 'stop', 'second-signal', 'crash'], 'What begins and ends a life'],
     ['budget', ['budget'], 'The budget of the end'],
     ...(postStartHooks.length > 0 ? [['post-start-hooks', ['post-start-hooks'], 'Post-start hooks'] as [string, string[], string]] : []),

@@ -30,7 +30,7 @@ export const OWN_SIGNALS = {
   PostStartHooksDone: 'every post-start hook has ended',
   Announced: 'the platform has been told that we are ready',
   StopRequested: 'a stop was requested',
-  TellComplete: 'every further response tells its client to reconnect elsewhere',
+  ClientsNotified: 'every further response tells its client to reconnect elsewhere',
   LastCallComplete: 'idle connections are closed, and no request is let in any more',
   RequestsDrained: 'no accepted request is left',
   WatchesDrained: 'no watch is left, or its grace is over',

@@ -9,12 +9,12 @@ import { handlersMachine } from './phases/handlers.ts'
 import { type HookPlan, hookMachine } from './phases/hook.ts'
 import { lastCallMachine } from './phases/last-call.ts'
 import { muxCompleteMachine } from './phases/mux-complete.ts'
+import { notifyClientsMachine } from './phases/notify-clients.ts'
 import { type OwnLimit, type PhaseOutput, record } from './phases/phase.ts'
 import { type PlannedHook, preShutdownHooksMachine } from './phases/pre-shutdown-hooks.ts'
 import { reportMachine } from './phases/report.ts'
 import { requestDrainMachine } from './phases/request-drain.ts'
 import { shutdownDelayMachine } from './phases/shutdown-delay.ts'
-import { tellMachine } from './phases/tell.ts'
 import { watchDrainMachine } from './phases/watch-drain.ts'
 import { BUDGET_INSTANTS, type BudgetInstant, type SignalName } from './signals.ts'
 
@@ -138,7 +138,7 @@ const budgetDelays = <P extends string>(prefix: P, profileOf: (context: Lifecycl
 /** The works that are machines with states of their own. */
 const PHASE_MACHINES = {
   muxComplete: muxCompleteMachine,
-  tell: tellMachine,
+  'notify-clients': notifyClientsMachine,
   shutdownDelay: shutdownDelayMachine,
   preShutdownHooks: preShutdownHooksMachine,
   requestDrain: requestDrainMachine,
@@ -220,7 +220,7 @@ export const vocabulary = setup({
  * listed.
  */
 export const WORK_INPUT: Readonly<Record<string, (args: { readonly context: LifecycleContext }) => unknown>> = {
-  tell: ({ context }) => {
+  'notify-clients': ({ context }) => {
     const { delayMs } = budgetOf(context)
     return { how: delayMs === 0 ? 'at-once' : context.tell, delayMs }
   },

@@ -103,7 +103,7 @@ export const WIRING = defineWiring({
   'has-been-ready': { lane: 'start', after: ['readyz.passed'], fires: 'HasBeenReady' },
 
   'shutdown-initiated': { lane: 'stop', after: ['StopRequested'], fires: 'ShutdownInitiated' },
-  tell: { lane: 'stop', after: ['ShutdownInitiated'], unless: 'Serving', work: 'tell', workKind: 'machine', fires: 'TellComplete', cut: 'Cut.hooks' },
+  'notify-clients': { lane: 'stop', after: ['ShutdownInitiated'], unless: 'Serving', work: 'notify-clients', workKind: 'machine', fires: 'ClientsNotified', cut: 'Cut.hooks' },
   'shutdown-delay': { lane: 'stop', after: ['ShutdownInitiated'], unless: 'Serving', work: 'shutdownDelay', workKind: 'machine', fires: 'AfterShutdownDelayDuration', cut: 'Cut.hooks' },
   'pre-shutdown-hooks': { lane: 'stop', after: ['StopRequested'], unless: 'Serving', work: 'preShutdownHooks', workKind: 'machine', fires: 'PreShutdownHooksStopped', cut: 'Cut.hooks' },
   'not-accepting': { lane: 'stop', after: ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], fires: 'NotAcceptingNewRequest' },
@@ -120,9 +120,9 @@ export const WIRING = defineWiring({
   'audit-shutdown': { lane: 'stop', after: ['InFlightRequestsDrained'], unless: 'AuditRunning', work: 'auditShutdown', workKind: 'effect', fires: 'AuditStopped', cut: 'Cut.audit' },
   destroy: { lane: 'stop', after: ['ConnectionsClosed', 'HandlersDone', 'AuditStopped'], work: 'destroy', workKind: 'machine', fires: 'Destroyed', cut: 'Cut.destroy' },
   'admin-listener': { lane: 'stop', after: ['Destroyed'], work: 'closeAdmin', workKind: 'effect', fires: 'AdminClosed', cut: 'Cut.flush' },
-  // No other phase waits for TellComplete; here it is waited for, so that no phase outlives the
+  // No other phase waits for ClientsNotified; here it is waited for, so that no phase outlives the
   // report and the budget.
-  report: { lane: 'stop', after: ['AdminClosed', 'TellComplete'], work: 'report', workKind: 'machine', fires: 'ReportWritten', cut: 'Cut.flush' },
+  report: { lane: 'stop', after: ['AdminClosed', 'ClientsNotified'], work: 'report', workKind: 'machine', fires: 'ReportWritten', cut: 'Cut.flush' },
   end: { lane: 'stop', after: ['ReportWritten'], fires: 'Ended' },
 })
 

@@ -77,7 +77,7 @@ function line(name: string, leftMs: number | undefined, text: string): string {
 
 /** What phases wait for that wait for nothing with a name. */
 const WORDS: Readonly<Partial<Record<string, string>>> = {
-  tell: 'clients are told to connect elsewhere',
+  'notify-clients': 'clients are told to connect elsewhere',
   'last-call': 'requests that are on their way are still answered',
   'shutdown-delay': 'still serving, while traffic finds its way elsewhere',
   'post-start-hooks': 'run on until they are told to end',

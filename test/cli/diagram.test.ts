@@ -51,7 +51,7 @@ describe('quiesce diagram', () => {
     const out = join(folder, 'mermaid')
     expect(await run('--format', 'mermaid', '--out', out)).toMatchObject({ code: 0, err: '' })
     expect(await readFile(join(out, 'sequence.mmd'), 'utf8')).toMatch(/\nsequenceDiagram\n[\s\S]*outside->>lifecycle: SIGTERM\n/)
-    expect(await readFile(join(out, 'machines/tell.mmd'), 'utf8')).toMatch(/^stateDiagram-v2\n/)
+    expect(await readFile(join(out, 'machines/notify-clients.mmd'), 'utf8')).toMatch(/^stateDiagram-v2\n/)
   })
 
   test('names what it cannot use in one line', async () => {

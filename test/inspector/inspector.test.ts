@@ -63,8 +63,8 @@ describe('the stream', () => {
     const states = reader.entries.filter((entry) => entry.kind === 'state')
     expect(states.flatMap(({ taken }) => taken)).toContainEqual({
       on: 'ShutdownInitiated',
-      from: 'lifecycle.running.tell.waiting',
-      to: 'lifecycle.running.tell.working',
+      from: 'lifecycle.running.notify-clients.waiting',
+      to: 'lifecycle.running.notify-clients.working',
     })
     expect(states.some(({ on }) => on === 'stop.requested')).toBe(true)
     // Also those that were in the middle of their last step when the life was over.

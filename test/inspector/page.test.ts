@@ -102,7 +102,7 @@ const stopAt = ({ life }: View): number => life.stop?.at ?? 0
 const rowsOf = (view: View, now: number, span: Span): readonly Row[] =>
   rowItemsOf(view).flatMap((item) => (item.kind === 'group' ? [] : [rowOf(item, view, now, span)]))
 
-/** Just before half of the delay is over, and with it what `tell` does. */
+/** Just before half of the delay is over, and with it what `notify-clients` does. */
 function inTheDelay(): View {
   return journal.viewAt(journal.positionAt(stopAt(journal.last) + 499))
 }
@@ -160,7 +160,7 @@ describe('the status of a life', () => {
     const view = inTheDelay()
     const { headline, detail } = lifeStatusOf(view, LIVE, stopAt(view) + 500)
     expect(headline).toBe('Shutting down: waiting for shutdown-delay; over in 0.5s')
-    expect(detail).toBe('For 0.5s, 11.5s left, asked by stop(): the test asks. Under way: tell and shutdown-delay.')
+    expect(detail).toBe('For 0.5s, 11.5s left, asked by stop(): the test asks. Under way: notify-clients and shutdown-delay.')
   })
 
   test('names what blocks the exit, what has failed and how much is refused', () => {
@@ -402,7 +402,7 @@ describe('the statechart', () => {
     const delay = inTheDelay()
     expect(standingOf(delay, 'lifecycle.running.request-drain.waiting')).toBe('waiting')
     expect(standingOf(delay, 'lifecycle.running.stop.living')).toBeUndefined()
-    expect(workingPhases(delay)).toEqual(['tell', 'shutdown-delay'])
+    expect(workingPhases(delay)).toEqual(['notify-clients', 'shutdown-delay'])
     expect(workingPhases(delay)).not.toContain('request-drain')
     expect(workingPhases(journal.last)).toEqual([])
   })
@@ -433,7 +433,7 @@ describe('the other panels', () => {
     expect(hooks).toMatchObject({ state: 'failed', status: 'done', standing: 'failed' })
     const standings = hooks?.children.map(({ name, standing }) => [name, standing])
     expect(standings).toEqual(expect.arrayContaining([['pre-shutdown-hook:leave', 'failed']]))
-    const tell = machineTree(journal.last)[0]?.children.find(({ name }) => name === 'tell')
+    const tell = machineTree(journal.last)[0]?.children.find(({ name }) => name === 'notify-clients')
     expect(tell).toMatchObject({ state: 'complete', status: 'done', standing: 'ok' })
   })
 

@@ -25,8 +25,8 @@ test('an end says truly how long it may still take: each phase until its own lim
   const left = (phase: string): number => life.status.progress()?.phases.find(({ name }) => name === phase)?.leftMs as number
   expect(left('shutdown-delay')).toBe(1_500)
   // Gradual: every response tells after half of the delay.
-  expect(left('tell')).toBe(500)
-  expect(left('tell')).toBeCloseTo(await until(clock, ended('tell')), -2)
+  expect(left('notify-clients')).toBe(500)
+  expect(left('notify-clients')).toBeCloseTo(await until(clock, ended('notify-clients')), -2)
   expect(left('shutdown-delay')).toBeCloseTo(await until(clock, ended('shutdown-delay')), -2)
   expect(left('pre-shutdown-hooks')).toBeCloseTo(await until(clock, ended('pre-shutdown-hooks')), -2)
   expect(left('request-drain')).toBeCloseTo(await until(clock, ended('request-drain')), -2)

@@ -41,7 +41,15 @@ const WAITING = [
   'writeReport',
 ]
 /** What is done when a phase is cut. */
-const CUTTING = ['completeTelling', 'cutRequests', 'terminateWatches', 'destroyConnections', 'nameHandlers', 'startRest', 'writeReportNow']
+const CUTTING = [
+  'completeNotifying',
+  'cutRequests',
+  'terminateWatches',
+  'destroyConnections',
+  'nameHandlers',
+  'startRest',
+  'writeReportNow',
+]
 
 async function stopped(plan: LifePlan): Promise<FakeLife> {
   const life = await servingLife(plan)
@@ -63,7 +71,7 @@ describe('the deadline', () => {
     const profiles = { ...PROFILES, default: { ...PROFILES.default, watchGraceMs: 60_000 } }
     const life = await stopped({ ...patient, mode, profiles, script: neverEnding(...WAITING) })
     expect(ends(life)).toMatchObject({
-      tell: ['ok', 2_500],
+      'notify-clients': ['ok', 2_500],
       'shutdown-delay': ['ok', 5_000],
       'pre-shutdown-hooks': ['cut', CUTS.hooks],
       'request-drain': ['cut', CUTS.requests],
@@ -84,7 +92,7 @@ describe('the deadline', () => {
   })
 
   test.each(MODES)('ends also a life in which no cut ever ends (%s)', async (mode) => {
-    const life = await stopped({ ...patient, mode, script: neverEnding(...WAITING, ...CUTTING, 'beginTelling') })
+    const life = await stopped({ ...patient, mode, script: neverEnding(...WAITING, ...CUTTING, 'beginNotifying') })
     expect([life.endedAt, life.exitCode, life.ended]).toEqual([DEADLINE, 5, true])
     expect(Object.values(life.amiss).every((outcome) => outcome === 'cut')).toBe(true)
     // A phase whose cut hangs is over at the next instant: it costs the later ones a gap and never
@@ -131,7 +139,7 @@ describe('one effect that never ends', () => {
     { effect: 'flushLogs', phase: 'report', at: CUTS.flush },
     { effect: 'writeReport', phase: 'report', at: CUTS.flush },
     // Its cut hangs as it does, so that only the second one ends it.
-    { effect: 'completeTelling', phase: 'tell', at: CUTS.requests },
+    { effect: 'completeNotifying', phase: 'notify-clients', at: CUTS.requests },
   ]
 
   test.each(cases)('$effect costs its own phase ($phase) and no other its time', async ({ effect, phase, at, exitCode = 5 }) => {
@@ -150,7 +158,7 @@ describe('one effect that never ends', () => {
   })
 
   test.each([
-    'beginTelling',
+    'beginNotifying',
     'cutRequests',
     'terminateWatches',
     'destroyConnections',

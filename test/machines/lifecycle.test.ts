@@ -75,7 +75,7 @@ describe('the whole sequence', () => {
       StopRequested: 0,
       ShutdownInitiated: 0,
       PreShutdownHooksStopped: 5,
-      TellComplete: 2_500,
+      ClientsNotified: 2_500,
       AfterShutdownDelayDuration: 5_000,
       NotAcceptingNewRequest: 5_000,
       WatchesDrained: 5_000,
@@ -123,22 +123,22 @@ describe('telling clients', () => {
     const life = await servingLife({ tell })
     await life.signal()
     await life.toEnd()
-    expect(life.effects.calls.find(({ effect }) => effect === 'beginTelling')?.input).toEqual({ how: tell, delayMs: 5_000 })
+    expect(life.effects.calls.find(({ effect }) => effect === 'beginNotifying')?.input).toEqual({ how: tell, delayMs: 5_000 })
   })
 
   test.each(['gradual', 'at-once', 'after-delay'] as const)('is done at once without a delay, whatever is configured: %s', async (tell) => {
     const life = await servingLife({ tell })
     await life.signal('SIGINT', true)
     await life.toEnd()
-    expect(life.effects.calls.find(({ effect }) => effect === 'beginTelling')?.input).toEqual({ how: 'at-once', delayMs: 0 })
-    expect(life.at('TellComplete')).toBe(0)
+    expect(life.effects.calls.find(({ effect }) => effect === 'beginNotifying')?.input).toEqual({ how: 'at-once', delayMs: 0 })
+    expect(life.at('ClientsNotified')).toBe(0)
   })
 })
 
 describe('outcomes', () => {
   test('a failing stop phase is on record, costs exit code 4, and everything goes on', async () => {
     for (const [effect, phase] of [
-      ['beginTelling', 'tell'],
+      ['beginNotifying', 'notify-clients'],
       ['drainRequests', 'request-drain'],
       ['drainWatches', 'watch-drain'],
       ['acceptThenClose', 'close-listener'],
@@ -245,8 +245,8 @@ const EFFECTS = [
   'bind',
   'announce',
   'post-start:warm',
-  'beginTelling',
-  'completeTelling',
+  'beginNotifying',
+  'completeNotifying',
   'pre-shutdown:leave',
   'drainRequests',
   'cutRequests',

@@ -16,7 +16,7 @@ const delaysOf = (machine: AnyStateMachine): string[] =>
   Object.values(machine.root.states).flatMap((state) => state.after.map(({ delay }) => String(delay)))
 
 const INPUTS: Readonly<Record<string, readonly { readonly input: object; readonly limitMs: number | undefined }[]>> = {
-  tell: [
+  'notify-clients': [
     { input: { how: 'gradual', delayMs: 2_000 }, limitMs: 1_000 },
     { input: { how: 'after-delay', delayMs: 2_000 }, limitMs: 2_000 },
     { input: { how: 'at-once', delayMs: 2_000 }, limitMs: 0 },

@@ -259,12 +259,12 @@ describe('a stop during start-up', () => {
       'announce',
       'bind',
       'has-been-ready',
+      'notify-clients',
       'post-start-hooks',
       'post-start-launch',
       'pre-shutdown-hooks',
       'serve',
       'shutdown-delay',
-      'tell',
     ])
     for (const signal of ['Bound', 'Serving', 'PostStartHooksLaunched', 'Announced']) expect(life.signals).not.toContain(signal)
     expect(life.signalFact('PreShutdownHooksStopped')).toMatchObject({ outcome: 'skipped' })

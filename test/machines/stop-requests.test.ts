@@ -98,12 +98,12 @@ describe('a second OS signal', () => {
     const life = await servingLife({
       preShutdownHooks: ['leave'],
       postStartHooks: ['informers'],
-      script: { runHook: never, runPostStartHook: never, beginTelling: never },
+      script: { runHook: never, runPostStartHook: never, beginNotifying: never },
     })
     await life.signal()
     await life.clock.advance(600)
     await life.signal()
-    expect([...life.effects.left].sort()).toEqual(['beginTelling', 'post-start:informers', 'pre-shutdown:leave'])
+    expect([...life.effects.left].sort()).toEqual(['beginNotifying', 'post-start:informers', 'pre-shutdown:leave'])
   })
 
   test('the debounce counts from the first: a repeated key does not extend it', async () => {

@@ -42,7 +42,7 @@ describe('the place of a user’s phase', () => {
   })
 
   test('is the report’s predecessor when none is named: a life does not end without it', () => {
-    expect(wire([phase('flush', ['StopRequested'])])['report']?.after).toEqual(['AdminClosed', 'TellComplete', 'FlushDone'])
+    expect(wire([phase('flush', ['StopRequested'])])['report']?.after).toEqual(['AdminClosed', 'ClientsNotified', 'FlushDone'])
   })
 
   test.each([

@@ -8,12 +8,12 @@ import { composeLifecycle, type LifePlan } from '#src/machines/lifecycle.ts'
 import { closeConnectionsMachine } from '#src/machines/phases/close-connections.ts'
 import { destroyMachine } from '#src/machines/phases/destroy.ts'
 import { hookMachine } from '#src/machines/phases/hook.ts'
+import { notifyClientsMachine } from '#src/machines/phases/notify-clients.ts'
 import { OK } from '#src/machines/phases/phase.ts'
 import { preShutdownHooksMachine } from '#src/machines/phases/pre-shutdown-hooks.ts'
 import { reportMachine } from '#src/machines/phases/report.ts'
 import { requestDrainMachine } from '#src/machines/phases/request-drain.ts'
 import { shutdownDelayMachine } from '#src/machines/phases/shutdown-delay.ts'
-import { tellMachine } from '#src/machines/phases/tell.ts'
 import { watchDrainMachine } from '#src/machines/phases/watch-drain.ts'
 import { environmentOf, invariantsOf } from '#src/model/life/lifecycle-model.ts'
 import { PROFILES, plannedHooks } from '../support/fake-effects.ts'
@@ -135,8 +135,8 @@ test.each<Bug>([
   {
     id: 'work/begins',
     what: 'telling starts, and no client is told',
-    broken: { tell: changed(tellMachine, 'ramping', { invoke: undefined }) },
-    says: 'tell/begin-telling does not run, though it was said to start',
+    broken: { 'notify-clients': changed(notifyClientsMachine, 'ramping', { invoke: undefined }) },
+    says: 'notify-clients/begin-notifying does not run, though it was said to start',
   },
   {
     id: 'work/running',
@@ -224,8 +224,8 @@ test.each<Bug>([
   {
     id: 'work/limits',
     what: 'the ramp of telling has no end',
-    broken: { tell: changed(tellMachine, 'ramping', { after: {} }) },
-    says: 'tell has no timer of 2500 ms',
+    broken: { 'notify-clients': changed(notifyClientsMachine, 'ramping', { after: {} }) },
+    says: 'notify-clients has no timer of 2500 ms',
   },
   {
     id: 'work/limits',

@@ -35,7 +35,7 @@ const MISTAKES: readonly Mistake[] = [
   },
   {
     says: 'the report is written before the admin listener closes',
-    rows: { report: { after: ['Destroyed', 'TellComplete'] } },
+    rows: { report: { after: ['Destroyed', 'ClientsNotified'] } },
     violates: 'signals/complete',
   },
   {

@@ -192,7 +192,7 @@ export class World {
         traffic.initiateShutdown()
         return
       case 'tell':
-        traffic.completeTelling()
+        traffic.completeNotifying()
         // All that can be told without an answer are by then.
         traffic.listenersClosed()
         await this.#clock.advance(300)

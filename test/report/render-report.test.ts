@@ -27,7 +27,7 @@ const busyEnd: Report = {
     ['StopRequested', 0],
     ['ShutdownInitiated', 1],
     ['PreShutdownHooksStopped', 1_502],
-    ['TellComplete', 2_540],
+    ['ClientsNotified', 2_540],
     ['AfterShutdownDelayDuration', 3_040],
     ['NotAcceptingNewRequest', 3_041],
     ['HTTPServerStoppedListening', 3_200],
@@ -45,7 +45,7 @@ const busyEnd: Report = {
   ].map(([name, at]) => signal(String(name), Number(at))),
   phases: [
     phase('pre-shutdown-hooks', 1, 1_502),
-    phase('tell', 1, 2_540),
+    phase('notify-clients', 1, 2_540),
     phase('shutdown-delay', 1, 3_040),
     phase('request-drain', 3_041, 9_050),
     phase('watch-drain', 3_041, 7_100),
@@ -136,7 +136,7 @@ unknown (no sign of any platform), started 2026-01-01T00:00:00.000Z
 
  +0.000s  * StopRequested, ShutdownInitiated
  +0.001s  pre-shutdown-hooks |==            | 1.501s  PreShutdownHooksStopped
- +0.001s  tell               |===           | 2.539s  TellComplete
+ +0.001s  notify-clients     |===           | 2.539s  ClientsNotified
  +0.001s  shutdown-delay     |====          | 3.039s  AfterShutdownDelayDuration
  +3.041s  * NotAcceptingNewRequest
  +3.041s  request-drain      |   ========   | 6.009s  RequestsDrained
@@ -223,11 +223,11 @@ exit code 0: graceful: everything ended by itself
       ' +0.000s  * StopRequested, ShutdownInitiated',
       ' +0.001s  pre-shutdown-hooks 1.501s',
       '            PreShutdownHooksStopped',
-      ' +0.001s  tell               2.539s  TellComplete',
+      ' +0.001s  notify-clients     2.539s',
+      '            ClientsNotified',
       ' +0.001s  shutdown-delay     3.039s',
       '            AfterShutdownDelayDuration',
       ' +3.041s  * NotAcceptingNewRequest',
-      ' +3.041s  request-drain      6.009s',
     ])
   })
 

@@ -67,7 +67,7 @@ test.each([
 ] as const)('has a hint when the last request came late: %s', (_, lateMs, lastRequestMs, outcome) => {
   const connections = { ...quiet.connections, lastRequestMs }
   const phase = (name: string, start: number, end: number) => ({ name, start, end, budget: null, outcome: 'ok' as const, cut: [] })
-  const phases = lateMs === undefined ? [] : [phase('tell', 0, 90_000), phase('shutdown-delay', 100, 100 + lateMs / 0.8)]
+  const phases = lateMs === undefined ? [] : [phase('notify-clients', 0, 90_000), phase('shutdown-delay', 100, 100 + lateMs / 0.8)]
   const [line] = said('last request', { connections, phases })
   expect(line?.outcome).toBe(outcome)
   expect(line?.text).toMatch(lateMs === undefined ? /whose delay was 0\.000s/ : /whose delay was 5\.\d*s/)

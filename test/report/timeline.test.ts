@@ -12,7 +12,9 @@ const lines = (given: Partial<Report>) =>
   timeline({ ...reportOf(quietLife), ...ONE_SECOND, phases: [], signals: [], ...given }, 100).map(({ text }) => text)
 
 test('a phase of a hundredth of the whole has a bar, a shorter one none', () => {
-  expect(lines({ phases: [phase('destroy', 0, 10), phase('tell', 20, 29)] })).toEqual([expect.stringMatching(/^\+0\.000s {2}destroy \|/)])
+  expect(lines({ phases: [phase('destroy', 0, 10), phase('notify-clients', 20, 29)] })).toEqual([
+    expect.stringMatching(/^\+0\.000s {2}destroy \|/),
+  ])
 })
 
 test('signals that are nearer than that stand in one line', () => {

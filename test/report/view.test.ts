@@ -37,7 +37,7 @@ test('a hook has taken the time since it began, or what it says itself, and none
 
 test('a crash takes time from the stop that is under way, and the rows of a life say what is cut when', async () => {
   const { made } = await recorder()
-  made.composed({ drain: { lane: 'stop', cut: 'Cut.requests' }, tell: { lane: 'stop' } } as never)
+  made.composed({ drain: { lane: 'stop', cut: 'Cut.requests' }, 'notify-clients': { lane: 'stop' } } as never)
   expect(Object.entries(made.view.cuts)).toEqual([['drain', 'Cut.requests']])
   made.record({ type: 'signal', name: 'StopRequested', outcome: 'ok', reason: { kind: 'ipc' }, budget })
   made.crashed(budget)
@@ -45,7 +45,7 @@ test('a crash takes time from the stop that is under way, and the rows of a life
 })
 
 test('a row without a cut is in no list of cuts', () => {
-  expect(Object.keys(cutsOf({ tell: { lane: 'stop' } }))).toEqual([])
+  expect(Object.keys(cutsOf({ 'notify-clients': { lane: 'stop' } }))).toEqual([])
 })
 
 test('listeners are open until they are closed, each by its address', () => {

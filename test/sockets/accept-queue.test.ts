@@ -18,7 +18,7 @@ test('what arrives while the queue is emptied is handled once the listener has c
   )
   const clients = [await connect(), await connect()]
   await turns(3)
-  traffic.completeTelling()
+  traffic.completeNotifying()
   traffic.stopAccepting(300)
   // Before the first turn, so that both are read while the queue is looked at.
   for (const [index, client] of clients.entries()) client.request('GET', `/${index}`)

@@ -37,7 +37,7 @@ const OTHERS: readonly (readonly [string, Write])[] = [
 /** Begins the shutdown as far as heads are armed. */
 function begin({ traffic }: Rig): void {
   traffic.initiateShutdown()
-  traffic.beginTelling(AT_ONCE)
+  traffic.beginNotifying(AT_ONCE)
 }
 
 const REQUEST = { requests: 1, watches: 0 }

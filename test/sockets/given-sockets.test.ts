@@ -104,7 +104,7 @@ describe.each(Object.entries(KINDS))('a server that is given %s', (_, make) => {
     await expect.poll(async () => (await client.ask('/readyz')).status, POLL).toBe(200)
     await started
     const report = t.life.stop()
-    await t.fired('TellComplete')
+    await t.fired('ClientsNotified')
     // Over HTTP/2 it is told without an answer.
     if (!client.notified()) expect(await client.ask('/')).toMatchObject({ status: 200 })
     await expect.poll(client.notified).toBe(true)

@@ -287,7 +287,7 @@ describe('a handler that never settles', () => {
       },
       { clock },
     )
-    made.traffic.beginTelling({ how: 'at-once', delayMs: 0 })
+    made.traffic.beginNotifying({ how: 'at-once', delayMs: 0 })
     await left(made)
     await clock.advance(5_000)
     const done = made.traffic.handlersDone()

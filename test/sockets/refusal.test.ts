@@ -150,7 +150,7 @@ describe('a refusal', () => {
 
   test('of pipelined requests answers them all, and closes after the last', async () => {
     const { traffic, connect } = await refusing(retryAfter)
-    traffic.beginTelling({ how: 'at-once', delayMs: 0 })
+    traffic.beginNotifying({ how: 'at-once', delayMs: 0 })
     const client = await connect()
     for (const path of ['/1', '/2', '/3']) client.request('GET', path)
     const answers = [await client.response(), await client.response(), await client.response()]
@@ -350,7 +350,7 @@ test('an admin server refuses nothing, counts nothing and tells no client; steps
   })
   traffic.takeOver(server, { admin: true })
   traffic.initiateShutdown()
-  traffic.completeTelling()
+  traffic.completeNotifying()
   traffic.stopAccepting()
   await traffic.drains.requests()
   await traffic.lastCall.closeIdleConnections()

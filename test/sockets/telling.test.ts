@@ -14,10 +14,10 @@ const AT_ONCE = { how: 'at-once', delayMs: 0 } as const
 const ok: RequestListener = (_request, response) => void response.end('ok')
 
 describe('the share of responses that tell', () => {
-  async function notified(random: number, plan: Parameters<Awaited<ReturnType<typeof rig>>['traffic']['beginTelling']>[0]) {
+  async function notified(random: number, plan: Parameters<Awaited<ReturnType<typeof rig>>['traffic']['beginNotifying']>[0]) {
     const clock = new VirtualClock()
     const { traffic, connect } = await rig(ok, { clock, random: () => random })
-    traffic.beginTelling(plan)
+    traffic.beginNotifying(plan)
     return {
       clock,
       traffic,
@@ -55,22 +55,22 @@ describe('the share of responses that tell', () => {
     const { clock, traffic, ask } = await notified(0, { how: 'after-delay', delayMs: 1000 })
     await clock.advance(5000)
     expect(await ask()).toBe('keep-alive')
-    traffic.completeTelling()
+    traffic.completeNotifying()
     expect(await ask()).toBe('close')
   })
 
   test('complete: all of them, however it began, and also when it never did', async () => {
     const { traffic, ask } = await notified(0.999, { how: 'gradual', delayMs: 60_000 })
-    traffic.completeTelling()
+    traffic.completeNotifying()
     expect(await ask()).toBe('close')
     const other = await rig(ok)
-    other.traffic.completeTelling()
+    other.traffic.completeNotifying()
     expect((await (await other.connect()).ask('GET', '/')).headers['connection']).toBe('close')
   })
 
   test('begins once: a second beginning changes nothing', async () => {
     const { traffic, ask } = await notified(0.999, { how: 'after-delay', delayMs: 1000 })
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     expect(await ask()).toBe('keep-alive')
   })
 })
@@ -85,7 +85,7 @@ row('GT-22', 'an in-flight response says Connection: close, and its connection i
   client.request('GET', '/')
   await expect.poll(() => traffic.counts().requests).toBe(1)
   traffic.initiateShutdown()
-  traffic.beginTelling(AT_ONCE)
+  traffic.beginNotifying(AT_ONCE)
   latch.resolve()
   expect(await client.response()).toMatchObject({ status: 200, body: 'in flight', headers: { connection: 'close' } })
   expect(await client.closed()).toBe('ended')
@@ -106,7 +106,7 @@ test('a client with a keep-alive agent moves to a new connection by itself, and 
   }
   await ask()
   expect(await ask()).toEqual({ status: 200, reused: true })
-  traffic.beginTelling(AT_ONCE)
+  traffic.beginNotifying(AT_ONCE)
   expect(await ask()).toEqual({ status: 200, reused: true })
   expect(await ask()).toEqual({ status: 200, reused: false })
   expect(await ask()).toEqual({ status: 200, reused: false })
@@ -164,7 +164,7 @@ describe('whatever a handler does with its headers, the client is told', () => {
 
   test.each(Object.entries(handlers))('%s', async (_, handler) => {
     const { traffic, connect } = await rig(handler)
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     const client = await connect()
     const { headers, body } = await client.ask('GET', '/')
     expect({ connection: headers['connection'], keepAlive: headers['keep-alive'], body }).toEqual({ connection: 'close', body: 'body' })
@@ -173,7 +173,7 @@ describe('whatever a handler does with its headers, the client is told', () => {
 
   test('and keeps its other headers', async () => {
     const { traffic, connect } = await rig((_, response) => response.writeHead(200, ['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']).end())
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     expect((await (await connect()).ask('GET', '/')).headers['set-cookie']).toBe('a=1, b=2')
   })
 
@@ -181,7 +181,7 @@ describe('whatever a handler does with its headers, the client is told', () => {
     const { traffic, connect } = await rig((_, response) =>
       response.writeHead(426, { Connection: 'keep-alive, Upgrade', Upgrade: 'h2c' }).end(),
     )
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     expect((await (await connect()).ask('GET', '/')).headers).toMatchObject({ connection: 'Upgrade, close', upgrade: 'h2c' })
   })
 
@@ -190,7 +190,7 @@ describe('whatever a handler does with its headers, the client is told', () => {
       response.writeProcessing()
       response.end('ok')
     })
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     const client = await connect()
     client.request('GET', '/')
     expect(await client.response()).toMatchObject({ status: 102, headers: {} })
@@ -199,7 +199,7 @@ describe('whatever a handler does with its headers, the client is told', () => {
 
   test('and a switch of protocols is none of its answers', async () => {
     const { traffic, connect } = await rig((_, response) => response.writeHead(101, { Connection: 'Upgrade', Upgrade: 'h2c' }).end())
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     expect((await (await connect()).ask('GET', '/')).headers).toMatchObject({ connection: 'Upgrade' })
   })
 
@@ -208,7 +208,7 @@ describe('whatever a handler does with its headers, the client is told', () => {
       response.statusCode = request.method === 'HEAD' ? 200 : 204
       response.end()
     })
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     for (const method of ['HEAD', 'DELETE']) {
       const client = await connect()
       expect((await client.ask(method, '/')).headers['connection']).toBe('close')
@@ -224,7 +224,7 @@ describe('whatever a handler does with its headers, the client is told', () => {
     const ask = () => client.send('GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n')
     ask()
     expect((await client.response()).headers['connection']).toBe('keep-alive')
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     ask()
     const { headers } = await client.response()
     expect([headers['connection'], headers['keep-alive']]).toEqual(['close', undefined])
@@ -275,7 +275,7 @@ describe('frameworks tell', () => {
 
   test.each(Object.entries(frameworks))('%s', async (_, make) => {
     const { traffic, connect } = await rig(await make())
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     const client = await connect()
     const answer = await client.ask('GET', '/')
     expect({ ...answer, body: JSON.parse(answer.body) as unknown }).toMatchObject({ status: 200, headers: { connection: 'close' }, body })
@@ -286,7 +286,7 @@ describe('frameworks tell', () => {
 describe('with pipelining, only the last response tells', () => {
   test('when requests come in one piece and handlers answer at once', async () => {
     const { traffic, connect } = await rig((request, response) => void response.end(request.url))
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     const client = await connect()
     client.send(['/1', '/2', '/3'].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''))
     const answers = [await client.response(), await client.response(), await client.response()]
@@ -300,7 +300,7 @@ describe('with pipelining, only the last response tells', () => {
 
   test('when one with a body stands between them', async () => {
     const { traffic, connect } = await rig((request, response) => void response.end(request.url))
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     const client = await connect()
     client.send('POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabcGET /2 HTTP/1.1\r\nHost: a\r\n\r\n')
     expect((await client.response()).headers['connection']).toBe('keep-alive')
@@ -313,7 +313,7 @@ describe('with pipelining, only the last response tells', () => {
     const client = await connect()
     client.request('GET', '/1')
     await expect.poll(() => responses.size).toBe(1)
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     client.request('GET', '/2')
     await expect.poll(() => responses.size).toBe(2)
     responses.get('/2')?.end('second')
@@ -331,7 +331,7 @@ describe('with pipelining, only the last response tells', () => {
       await latch.promise
       response.end('rest')
     })
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     const client = await connect()
     client.request('GET', '/1')
     await client.until('the head', () => client.received.includes('part'))
@@ -349,7 +349,7 @@ describe('with pipelining, only the last response tells', () => {
   test('and an upgrade that comes after it has told may break without harm', async () => {
     const { server, traffic, connect } = await rig((_request, response) => void response.write('part'))
     server.on('upgrade', () => undefined)
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     const client = await connect()
     client.request('GET', '/1')
     await client.until('the head', () => client.received.includes('part'))
@@ -376,7 +376,7 @@ describe('a response whose head was out before', () => {
     const client = await connect()
     client.request('GET', '/watch')
     await client.until('the head', () => client.received.includes('part'))
-    traffic.beginTelling({ how: 'gradual', delayMs: 10_000 })
+    traffic.beginNotifying({ how: 'gradual', delayMs: 10_000 })
     await clock.advance(10)
     latch.resolve()
     expect(await client.response()).toMatchObject({ body: 'part rest', headers: { connection: 'keep-alive' } })
@@ -396,11 +396,11 @@ describe('a response whose head was out before', () => {
     const client = await connect()
     client.request('GET', '/watch')
     await client.until('the head', () => client.received.includes('part'))
-    traffic.beginTelling({ how: 'after-delay', delayMs: 10_000 })
+    traffic.beginNotifying({ how: 'after-delay', delayMs: 10_000 })
     latch.resolve()
     await client.response()
     expect((await client.ask('GET', '/')).headers['connection']).toBe('keep-alive')
-    traffic.completeTelling()
+    traffic.completeNotifying()
     expect((await client.ask('GET', '/')).headers['connection']).toBe('close')
   })
 })
@@ -408,7 +408,7 @@ describe('a response whose head was out before', () => {
 describe('a told connection', () => {
   test('lets a client finish its upload that was answered early', async () => {
     const { traffic, connect } = await rig((_request, response) => void response.writeHead(401).end('who are you?'))
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     const client = await connect()
     client.socket.pause()
     client.request('PUT', '/', { body: Buffer.alloc(5_000_000) })
@@ -423,7 +423,7 @@ describe('a told connection', () => {
     const clock = new VirtualClock()
     const { traffic, connect } = await rig(ok, { clock })
     traffic.initiateShutdown()
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     const client = await connect()
     client.socket.removeAllListeners('end')
     await client.ask('GET', '/')
@@ -440,7 +440,7 @@ describe('a told connection', () => {
   test('without anything outstanding is told, not forced, when it is destroyed', async () => {
     const { traffic, connect } = await rig(ok)
     traffic.initiateShutdown()
-    traffic.beginTelling(AT_ONCE)
+    traffic.beginNotifying(AT_ONCE)
     const client = await connect()
     client.socket.removeAllListeners('end')
     await client.ask('GET', '/')
@@ -455,7 +455,7 @@ test('a head that cannot be written is not a told one', async () => {
     if (request.url === '/bad') response.writeHead(200, { 'X-Bad': 'a\nb' })
     response.end('ok')
   })
-  traffic.beginTelling(AT_ONCE)
+  traffic.beginNotifying(AT_ONCE)
   const client = await connect()
   expect(await client.ask('GET', '/bad')).toMatchObject({ status: 500, headers: { connection: 'close' } })
 })
@@ -469,7 +469,7 @@ test('a connection whose head could not be written, and that is broken off then,
     }
   })
   traffic.initiateShutdown()
-  traffic.beginTelling(AT_ONCE)
+  traffic.beginNotifying(AT_ONCE)
   const client = await connect()
   client.request('GET', '/')
   await client.closed()

@@ -225,7 +225,7 @@ describe('the rules see', () => {
     ['a machine that reads a file', 'src/machines/x.ts', "import { readFileSync } from 'node:fs'"],
     ['a machine that names an actor in a type', 'src/machines/x.ts', "import type { Host } from '../actors/host.ts'"],
     ['a rule of all that names a machine', 'src/base/x.ts', "import type { Mode } from '../machines/wiring.ts'"],
-    ['traffic that loads a machine', 'src/http/x.ts', "import { tellMachine } from '../machines/phases/tell.ts'"],
+    ['traffic that loads a machine', 'src/http/x.ts', "import { notifyClientsMachine } from '../machines/phases/notify-clients.ts'"],
     ['traffic that names an actor in a type', 'src/http/x.ts', "import type { Host } from '../actors/host.ts'"],
     ['a type import that still loads the file', 'src/http/x.ts', "import { type Mode } from '../machines/wiring.ts'"],
     ['an actor that loads the composition root', 'src/actors/x.ts', "export { Lifecycle } from '../lifecycle/lifecycle.ts'"],
@@ -249,7 +249,7 @@ describe('the rules see', () => {
   test.each([
     ['a lazy import', 'src/create-server.ts', "const load = () => import('@hono/node-server')"],
     ['traffic that names a machine in a type', 'src/http/x.ts', "import type { Mode } from '../machines/wiring.ts'"],
-    ['an actor that loads a machine', 'src/actors/x.ts', "import { tellMachine } from '../machines/phases/tell.ts'"],
+    ['an actor that loads a machine', 'src/actors/x.ts', "import { notifyClientsMachine } from '../machines/phases/notify-clients.ts'"],
     ['a part of rxjs', 'src/actors/x.ts', "import { map } from 'rxjs/operators'"],
   ])('nothing wrong with %s', (_, path, text) => {
     expect(violations([parse(path, text)])).toEqual([])

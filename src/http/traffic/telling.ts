@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { TellPlan } from '../../machines/phases/tell.ts'
+import type { NotifyClientsPlan } from '../../machines/phases/notify-clients.ts'
 import type { Mode } from '../../machines/wiring.ts'
 import type { Connection } from './connection.ts'
 import type { Connections } from './connections.ts'
@@ -18,7 +18,7 @@ export class Telling {
   readonly #random: () => number
   readonly #mode: Mode
   readonly #connections: Connections
-  #plan: TellPlan | undefined
+  #plan: NotifyClientsPlan | undefined
   #beganAt = 0
   #isComplete = false
   #haveListenersClosed = false
@@ -31,7 +31,7 @@ export class Telling {
   }
 
   /** From now on answers tell, those to requests under way included. A second call does nothing. */
-  begin(plan: TellPlan): void {
+  begin(plan: NotifyClientsPlan): void {
     if (this.hasBegun) return
     this.hasBegun = true
     this.#plan = plan

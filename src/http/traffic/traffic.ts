@@ -1,7 +1,7 @@
 import type { Server } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import type { Straggler } from '../../base/events.ts'
-import type { TellPlan } from '../../machines/phases/tell.ts'
+import type { NotifyClientsPlan } from '../../machines/phases/notify-clients.ts'
 import type { Reading, Transport } from '../transport.ts'
 import { Connections, type Destroyed } from './connections.ts'
 import { TrafficDrains } from './drains.ts'
@@ -127,12 +127,12 @@ export class Traffic {
   }
 
   /** {@link Telling.begin} */
-  beginTelling(plan: TellPlan): void {
+  beginNotifying(plan: NotifyClientsPlan): void {
     this.#kept.telling.begin(plan)
   }
 
   /** {@link Telling.complete} */
-  completeTelling(): void {
+  completeNotifying(): void {
     this.#kept.telling.complete()
   }
 

@@ -68,7 +68,7 @@ export const EDGES: readonly LifeEdge[] = [
 
   // The stop, up to the refusal of what is new.
   { ids: ['E1'], phase: 'shutdown-initiated', after: ['StopRequested'], fires: 'ShutdownInitiated', from: RUN },
-  { ids: ['O5'], phase: 'tell', after: ['ShutdownInitiated'], given: 'Serving', does: 'tell', fires: 'TellComplete', cut: 'Cut.hooks', from: 'ours, V6' },
+  { ids: ['O5'], phase: 'notify-clients', after: ['ShutdownInitiated'], given: 'Serving', does: 'notify-clients', fires: 'ClientsNotified', cut: 'Cut.hooks', from: 'ours, V6' },
   { ids: ['E2'], phase: 'shutdown-delay', after: ['ShutdownInitiated'], given: 'Serving', does: 'shutdownDelay', fires: 'AfterShutdownDelayDuration', cut: 'Cut.hooks', from: RUN },
   { ids: ['E3', 'E4'], phase: 'pre-shutdown-hooks', after: ['StopRequested'], given: 'Serving', does: 'preShutdownHooks', fires: 'PreShutdownHooksStopped', cut: 'Cut.hooks', from: `${RUN}; V1, V2` },
   { ids: ['E5'], phase: 'not-accepting', after: ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], fires: 'NotAcceptingNewRequest', from: RUN },
@@ -88,7 +88,7 @@ export const EDGES: readonly LifeEdge[] = [
   { ids: ['E19', 'E20'], phase: 'audit-shutdown', after: ['InFlightRequestsDrained'], given: 'AuditRunning', does: 'auditShutdown', isEffect: true, fires: 'AuditStopped', cut: 'Cut.audit', from: `${RUN}; V1` },
   { ids: ['E21', 'E23'], phase: 'destroy', after: ['ConnectionsClosed', 'HandlersDone', 'AuditStopped'], does: 'destroy', fires: 'Destroyed', cut: 'Cut.destroy', from: `${RUN}; V12` },
   { ids: ['O8'], phase: 'admin-listener', after: ['Destroyed'], does: 'closeAdmin', isEffect: true, fires: 'AdminClosed', cut: 'Cut.flush', from: 'ours: /healthz is served to the end' },
-  { ids: ['O9'], phase: 'report', after: ['AdminClosed', 'TellComplete'], does: 'report', fires: 'ReportWritten', cut: 'Cut.flush', from: 'ours, decision 6' },
+  { ids: ['O9'], phase: 'report', after: ['AdminClosed', 'ClientsNotified'], does: 'report', fires: 'ReportWritten', cut: 'Cut.flush', from: 'ours, decision 6' },
   { ids: ['E22'], phase: 'end', after: ['ReportWritten'], fires: 'Ended', from: RUN },
 ]
 

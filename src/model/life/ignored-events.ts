@@ -51,5 +51,10 @@ export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
     in: ['draining'],
     why: 'a grace of 0 is none: no watch is waited for, and none terminated',
   },
-  { machine: 'tell', event: 'xstate.done.actor.begin-telling', in: ['ramping'], why: 'the ramp decides when telling is complete' },
+  {
+    machine: 'notify-clients',
+    event: 'xstate.done.actor.begin-notifying',
+    in: ['ramping'],
+    why: 'the ramp decides when telling is complete',
+  },
 ]

@@ -26,8 +26,8 @@ const PHASES_OF: Readonly<Record<keyof Reserves, readonly PhaseName[]>> = {
  */
 export const SYNCHRONOUS: readonly string[] = [
   'abortPostStartHooks',
-  'beginTelling',
-  'completeTelling',
+  'beginNotifying',
+  'completeNotifying',
   'closeListenerNow',
   'closeAdmin',
   'cutRequests',

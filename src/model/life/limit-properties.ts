@@ -22,9 +22,9 @@ const LIMITS: Readonly<Record<string, Limit>> = {
   shutdownDelay: { ms: (_, { delayMs }) => delayMs, until: [] },
   // V6: `gradual` has told every client after half of the delay, and without a delay there is no
   // time to be gradual.
-  tell: {
+  'notify-clients': {
     ms: ({ tell }, { delayMs }) => (tell === 'gradual' ? delayMs / 2 : tell === 'at-once' ? 0 : delayMs),
-    until: ['complete-telling', 'complete-telling-now'],
+    until: ['complete-notifying', 'complete-notifying-now'],
   },
   // The last call never outlives its bound: then idle connections close.
   lastCall: { ms: (_, { lastCallMs }) => lastCallMs, until: ['close-idle-connections', 'close-idle-connections-now'] },

@@ -32,7 +32,7 @@ const WORKS: Readonly<Record<string, Work>> = {
   auditRun: EFFECT,
   bind: EFFECT,
   announce: EFFECT,
-  tell: { first: '/begin-telling', done: '/complete-telling', cut: '/complete-telling-now' },
+  'notify-clients': { first: '/begin-notifying', done: '/complete-notifying', cut: '/complete-notifying-now' },
   shutdownDelay: EFFECT,
   requestDrain: { done: '/drain-requests', limit: '/break-off-requests', cut: '/cut-requests' },
   watchDrain: { done: '/drain-watches', limit: '/terminate-watches', cut: '/terminate-watches-now' },
@@ -130,7 +130,7 @@ function leavesWatches(before: ActorView, work: string | undefined, { event }: C
  */
 const BEGINNINGS: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(Object.entries(WORKS).flatMap(([work, ends]) => (ends === EFFECT ? [[work, []]] : []))),
-  tell: ['begin-telling'],
+  'notify-clients': ['begin-notifying'],
   requestDrain: ['drain-requests'],
   watchDrain: ['drain-watches'],
   closeListener: ['accept-then-close'],

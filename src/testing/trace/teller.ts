@@ -13,7 +13,7 @@ const QUIET_SIGNALS: readonly string[] = [
   'PostStartHooksLaunched',
   'PostStartHooksDone',
   'Announced',
-  'TellComplete',
+  'ClientsNotified',
   'HandlersDone',
   'AuditStopped',
   'AdminClosed',

@@ -118,7 +118,7 @@ function stateWords({ on, taken, status, value }: Extract<JournalEntry, { kind: 
   return `context changed${because}`
 }
 
-/** The target without what it shares with the source: `tell.waiting → working`. */
+/** The target without what it shares with the source: `notify-clients.waiting → working`. */
 function shortTarget(from: string, to: string): string {
   const parent = from.slice(0, from.lastIndexOf('.') + 1)
   return parent !== '' && to.startsWith(parent) ? to.slice(parent.length) : withoutMachine(to)

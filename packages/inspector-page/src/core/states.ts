@@ -36,7 +36,7 @@ const phaseOf = (phases: View['phases'], id: string) =>
 
 /**
  * Ids of the innermost active states, as the machine's state nodes have them:
- * `lifecycle.running.tell.working`.
+ * `lifecycle.running.notify-clients.working`.
  */
 export function activeStates(machine: string, value: unknown): string[] {
   if (typeof value === 'string') return [`${machine}.${value}`]
@@ -75,5 +75,5 @@ export function regionLines(value: unknown): readonly (readonly [region: string,
   return entries.map(([key, child]) => [key, stateLine(child)] as const)
 }
 
-/** An id of a state node without its machine: `running.tell.working`. */
+/** An id of a state node without its machine: `running.notify-clients.working`. */
 export const withoutMachine = (id: string): string => id.slice(id.indexOf('.') + 1)

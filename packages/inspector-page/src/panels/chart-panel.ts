@@ -92,7 +92,7 @@ function lightsOf(view: View): Lights {
   return { regions, states, edges }
 }
 
-/** `lifecycle.running.tell.working` is `working` in the region `tell`. */
+/** `lifecycle.running.notify-clients.working` is `working` in the region `notify-clients`. */
 function partsOf(id: string): readonly [region: string, now: string] {
   const [, , region = '', ...inner] = id.split('.')
   return [region, inner.join('.')]

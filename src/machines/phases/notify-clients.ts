@@ -7,44 +7,44 @@ import { CUT_STATE, type CutEvent, FAILED_STATE, OK, type OwnLimit, outputOfFina
  * half of the delay, which leaves each client the other half for one more request; with no delay
  * there is no time to be gradual and every response carries it at once.
  */
-export type TellPlan =
+export type NotifyClientsPlan =
   | { readonly how: 'gradual'; readonly delayMs: number }
   | { readonly how: 'at-once'; readonly delayMs: number }
   | { readonly how: 'after-delay'; readonly delayMs: number }
 
 /** How long until every response tells. */
-const limitMs = ({ how, delayMs }: TellPlan): number => (how === 'gradual' ? delayMs / 2 : how === 'at-once' ? 0 : delayMs)
+const limitMs = ({ how, delayMs }: NotifyClientsPlan): number => (how === 'gradual' ? delayMs / 2 : how === 'at-once' ? 0 : delayMs)
 
-export const tellMachine = setup({
+export const notifyClientsMachine = setup({
   types: {} as {
-    input: TellPlan
-    context: TellPlan
+    input: NotifyClientsPlan
+    context: NotifyClientsPlan
     events: CutEvent
     output: PhaseOutput
-    meta: OwnLimit<TellPlan>
+    meta: OwnLimit<NotifyClientsPlan>
   },
   actors: {
-    beginTelling: fromPromise<void, TellPlan>(() => Promise.resolve()),
-    completeTelling: fromPromise<void>(() => Promise.resolve()),
+    beginNotifying: fromPromise<void, NotifyClientsPlan>(() => Promise.resolve()),
+    completeNotifying: fromPromise<void>(() => Promise.resolve()),
   },
   delays: { ramp: ({ context }) => limitMs(context) },
 }).createMachine({
-  id: 'tell',
+  id: 'notify-clients',
   meta: { limitMs },
   context: ({ input }) => input,
   initial: 'ramping',
   states: {
     ramping: {
-      invoke: { id: 'begin-telling', src: 'beginTelling', input: ({ context }) => context, onError: 'failed' },
+      invoke: { id: 'begin-notifying', src: 'beginNotifying', input: ({ context }) => context, onError: 'failed' },
       after: { ramp: 'completing' },
       on: { cut: 'cutting' },
     },
     completing: {
-      invoke: { id: 'complete-telling', src: 'completeTelling', onDone: 'complete', onError: 'failed' },
+      invoke: { id: 'complete-notifying', src: 'completeNotifying', onDone: 'complete', onError: 'failed' },
       on: { cut: 'cutting' },
     },
     cutting: {
-      invoke: { id: 'complete-telling-now', src: 'completeTelling', onDone: 'cut', onError: 'cut' },
+      invoke: { id: 'complete-notifying-now', src: 'completeNotifying', onDone: 'cut', onError: 'cut' },
       on: { cut: 'cut' },
     },
     complete: { type: 'final', output: OK },

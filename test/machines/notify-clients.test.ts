@@ -1,26 +1,27 @@
 // Fails when: the ramp has another length, telling does not begin or complete, a failure or a hang
 // of it goes unnoticed, or a cut leaves responses that do not tell.
 import { describe, expect, test } from 'vitest'
-import { type TellPlan, tellMachine } from '#src/machines/phases/tell.ts'
+import { type NotifyClientsPlan, notifyClientsMachine } from '#src/machines/phases/notify-clients.ts'
 import { never, phaseScene, rejects, resolves, type Script } from '../support/fake-effects.ts'
 import { expectOnly } from '../support/illegal-events.ts'
 
-const scene = (how: TellPlan['how'], script: Script = {}, delayMs = 1_000) => phaseScene(tellMachine, script, { how, delayMs })
+const scene = (how: NotifyClientsPlan['how'], script: Script = {}, delayMs = 1_000) =>
+  phaseScene(notifyClientsMachine, script, { how, delayMs })
 
-describe('tell', () => {
+describe('notify-clients', () => {
   test('gradual is complete after half of the delay', async () => {
     const tell = await scene('gradual')
-    expect(tell.effects.calls).toMatchObject([{ effect: 'beginTelling', input: { how: 'gradual', delayMs: 1_000 } }])
+    expect(tell.effects.calls).toMatchObject([{ effect: 'beginNotifying', input: { how: 'gradual', delayMs: 1_000 } }])
     await tell.clock.advance(499)
     expect(tell.state).toBe('ramping')
     await tell.clock.advance(1)
-    expect(tell.effects.called).toEqual(['beginTelling', 'completeTelling'])
+    expect(tell.effects.called).toEqual(['beginNotifying', 'completeNotifying'])
     expect([tell.endedAt, tell.output]).toEqual([500, { outcome: 'ok' }])
   })
 
   test('at-once is complete at once', async () => {
     const tell = await scene('at-once')
-    expect([tell.endedAt, tell.effects.called]).toEqual([0, ['beginTelling', 'completeTelling']])
+    expect([tell.endedAt, tell.effects.called]).toEqual([0, ['beginNotifying', 'completeNotifying']])
   })
 
   test('after-delay is complete after the delay', async () => {
@@ -30,19 +31,19 @@ describe('tell', () => {
   })
 
   test('a beginning that never answers does not hold up the ramp', async () => {
-    const tell = await scene('gradual', { beginTelling: never })
+    const tell = await scene('gradual', { beginNotifying: never })
     await tell.clock.runToEnd()
     expect([tell.endedAt, tell.output]).toEqual([500, { outcome: 'ok' }])
   })
 
   test('fails with the error of its beginning', async () => {
-    const tell = await scene('gradual', { beginTelling: rejects('no socket') })
+    const tell = await scene('gradual', { beginNotifying: rejects('no socket') })
     expect(tell.output).toMatchObject({ outcome: 'failed', error: { message: 'no socket' } })
     expect(tell.clock.pending).toBe(0)
   })
 
   test('fails with the error of its completion', async () => {
-    const tell = await scene('at-once', { completeTelling: rejects('no socket', 10) })
+    const tell = await scene('at-once', { completeNotifying: rejects('no socket', 10) })
     await tell.clock.runToEnd()
     expect([tell.endedAt, tell.output]).toMatchObject([10, { outcome: 'failed', error: { message: 'no socket' } }])
   })
@@ -50,12 +51,12 @@ describe('tell', () => {
   test('cut while it ramps, every response tells from here on', async () => {
     const tell = await scene('gradual')
     await tell.cut()
-    expect(tell.effects.called).toEqual(['beginTelling', 'completeTelling'])
+    expect(tell.effects.called).toEqual(['beginNotifying', 'completeNotifying'])
     expect([tell.endedAt, tell.output]).toEqual([0, { outcome: 'cut' }])
   })
 
   test('cut while it completes, it completes again and waits for nothing older', async () => {
-    const tell = await scene('at-once', { completeTelling: resolves(100) })
+    const tell = await scene('at-once', { completeNotifying: resolves(100) })
     await tell.clock.advance(50)
     expect(tell.state).toBe('completing')
     await tell.cut()
@@ -66,22 +67,22 @@ describe('tell', () => {
   })
 
   test('a second cut ends a completion that hangs', async () => {
-    const tell = await scene('at-once', { completeTelling: never })
+    const tell = await scene('at-once', { completeNotifying: never })
     await tell.cut()
     expect(tell.state).toBe('cutting')
     await tell.cut()
     expect(tell.output).toEqual({ outcome: 'cut' })
-    expect(tell.effects.left).toEqual(['completeTelling', 'completeTelling'])
+    expect(tell.effects.left).toEqual(['completeNotifying', 'completeNotifying'])
   })
 
   test('a cut whose completion fails is a cut with that error', async () => {
-    const tell = await scene('gradual', { completeTelling: rejects('no socket') })
+    const tell = await scene('gradual', { completeNotifying: rejects('no socket') })
     await tell.cut()
     expect(tell.output).toMatchObject({ outcome: 'cut', error: { message: 'no socket' } })
   })
 
   test('is moved by nothing else', async () => {
-    const tell = await scene('gradual', { completeTelling: never })
+    const tell = await scene('gradual', { completeNotifying: never })
     await expectOnly(tell, 'cut')
     await tell.clock.advance(500)
     expect(tell.state).toBe('completing')
