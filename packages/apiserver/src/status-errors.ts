@@ -1,5 +1,14 @@
 import { checkArguments, goQuote, QuiesceError, withFields } from './engine.ts'
-import type { Failure } from './status.ts'
+
+/** What a failure is answered with, in the API's own form. */
+export interface Failure {
+  readonly message: string
+  readonly reason: string
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly code: number
+  /** Of the answer: where a list goes on. */
+  readonly metadata?: { readonly continue?: string }
+}
 
 /** One part of a failure, as clients show it. */
 export interface StatusCause {

@@ -2,17 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { apiExchangeOf } from './api-exchange.ts'
 import { finds, writeObject } from './encoding/write-object.ts'
 import { Slot } from './request/slots.ts'
-import { notAcceptable } from './status-errors.ts'
-
-/** What a failure is answered with, in the API's own form. */
-export interface Failure {
-  readonly message: string
-  readonly reason: string
-  readonly details?: Readonly<Record<string, unknown>>
-  readonly code: number
-  /** Of the answer: where a list goes on. */
-  readonly metadata?: { readonly continue?: string }
-}
+import { type Failure, notAcceptable } from './status-errors.ts'
 
 /** What it was answered with, when that was a failure of ours. */
 export const FAILURE = new Slot<Failure | undefined>(undefined)

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls'
 import type { ApiExchange } from '../api-exchange.ts'
 import { queryValue } from '../engine.ts'
 import { clientSocketOf } from '../request/client-socket.ts'
-import type { Failure } from '../status.ts'
+import type { Failure } from '../status-errors.ts'
 import type { RecordFailure } from './auditing.ts'
 
 /**

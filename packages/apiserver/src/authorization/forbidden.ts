@@ -1,7 +1,8 @@
 import type { ApiExchange } from '../api-exchange.ts'
 import { goQuote } from '../engine.ts'
 import { sanitized } from '../internal-error.ts'
-import { type Failure, sendStatus } from '../status.ts'
+import { sendStatus } from '../status.ts'
+import type { Failure } from '../status-errors.ts'
 import type { AuthorizationAttributes } from './authorizer.ts'
 
 /**

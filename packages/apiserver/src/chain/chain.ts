@@ -1,13 +1,8 @@
 import type { ApiExchange } from '../api-exchange.ts'
 import { placeAll } from '../engine.ts'
-import type { ChainPlace, Filter, FilterFailed, PlacedFilter, UserFilter } from './filter.ts'
+import type { Filter, FilterFailed, FiltersByPart, PlacedFilter, UserFilter } from './filter.ts'
 import { CHAIN_ORDER } from './order.ts'
 import { TIME_IS_OVER } from './timeout.ts'
-
-type ChainPart = ChainPlace['part']
-
-/** The filters of one server by part, each in its order. */
-export type FiltersByPart = Readonly<Record<Exclude<ChainPart, 'engine'>, readonly Filter[]>>
 
 /**
  * Puts filters in the order of {@link CHAIN_ORDER}; those of the user's stand beside another one,

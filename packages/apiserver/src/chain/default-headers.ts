@@ -1,8 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { ApiExchange } from '../api-exchange.ts'
 import { Slot } from '../request/slots.ts'
-import type { FiltersByPart } from './chain.ts'
-import type { DefaultHeader, Filter, UserFilter } from './filter.ts'
+import type { DefaultHeader, Filter, FiltersByPart, UserFilter } from './filter.ts'
 
 /** Sets a header on the answer of a request, unless there is one of that name. */
 export function setDefault({ name, value }: DefaultHeader, exchange: ApiExchange): void {

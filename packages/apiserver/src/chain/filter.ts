@@ -64,3 +64,8 @@ export interface UserFilter extends Filter {
 
 /** Told of what a filter has thrown when a request was over, where no request can be answered. */
 export type FilterFailed = (filter: string, error: unknown) => void
+
+type ChainPart = ChainPlace['part']
+
+/** The filters of one server by part, each in its order. */
+export type FiltersByPart = Readonly<Record<Exclude<ChainPart, 'engine'>, readonly Filter[]>>

@@ -7,9 +7,9 @@ import { UPGRADE } from '../request/upgrade.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { NOT_IMPLEMENTED } from '../upgrades.ts'
 import { answerBeforeChain } from './before-chain.ts'
-import { type FiltersByPart, overFor, pass, passNow } from './chain.ts'
+import { overFor, pass, passNow } from './chain.ts'
 import { OUTER_HEADERS, type OuterHeaders, outerHeadersOf } from './default-headers.ts'
-import type { Filter, FilterFailed, UserFilter } from './filter.ts'
+import type { Filter, FilterFailed, FiltersByPart, UserFilter } from './filter.ts'
 import { inSpan, splitAtSpan } from './tracing.ts'
 
 /** What requests pass, and what is made of it once for all of them. */

@@ -1,5 +1,6 @@
 import { safeJson } from '../../encoding/json.ts'
-import { type Failure, failureStatus } from '../../status.ts'
+import { failureStatus } from '../../status.ts'
+import type { Failure } from '../../status-errors.ts'
 import type { ApiObject } from '../api-object.ts'
 import type { StorageEvent, StorageWatch } from '../storage/storage.ts'
 import { type OutputForm, objectAs } from './output.ts'
