@@ -76,6 +76,8 @@ async function build() {
   await rolldown.build(page)
   cpSync(`${PAGE}/static`, 'build/page', { recursive: true })
   const files = Object.fromEntries(readdirSync('build/page').map((name) => [name, readFileSync(join('build/page', name), 'utf8')]))
+  // Where people look for it first: another package, which no source of this one may import.
+  for (const file of ['apiserver.js', 'apiserver.d.ts']) writeFileSync(`dist/${file}`, "export * from '@quiesce/apiserver'\n")
   writeFileSync('dist/inspector-page.cjs', `module.exports = ${JSON.stringify(files, undefined, 1)}\n`)
   return status === 0
 }

@@ -9,7 +9,7 @@ const tarball = pack('.results/package')
 const model = pack('.results/package', 'packages/model')
 const apiServer = pack('.results/package', 'packages/apiserver')
 /** What packages of this project import: theirs are ES modules. */
-const ES_ALONE = ['engine', 'engine/main', 'engine/command']
+const ES_ALONE = ['apiserver', 'engine', 'engine/main', 'engine/command']
 let failed = false
 
 /** Silent unless it fails: both tools say much when all is well. @param {string} name @param {string[]} args */

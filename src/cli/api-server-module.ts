@@ -3,9 +3,6 @@ import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../model/life/lifecycle-model.ts'
 import { type Exports, settledValue } from './user-module.ts'
 
-/** Where API servers come from. */
-export const API_SERVER_PACKAGE = '@quiesce/apiserver'
-
 /** The export of a module that makes its API servers of a config that it is given. */
 export const API_SERVER_EXPORT = 'apiServer'
 

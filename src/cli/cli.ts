@@ -1,7 +1,7 @@
 import { didYouMean } from '../base/did-you-mean.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import { packageJson } from '../process/package-file.ts'
-import { API_SERVER_PACKAGE } from './api-server-module.ts'
+import { API_SERVER_PACKAGE } from './api-server-program.ts'
 import { DONE, inLongWords, printed, refused, sourcesOf, usable } from './command-host.ts'
 import { COMMANDS, type CommandName, isCommand } from './command-names.ts'
 import type { CliHost } from './host.ts'
@@ -22,7 +22,7 @@ export async function runCli(host: CliHost): Promise<number | undefined> {
   return refused(host, [`${command}: unknown command${didYouMean(command, COMMANDS) || ', see quiesce --help'}`])
 }
 
-/** A command of a package of its own, which people may look for here. */
+/** A command of a package of its own, which is not installed: main.ts runs it where it is. */
 const MOVED = {
   command: 'apiserver',
   hint: `apiserver: is a command of ${API_SERVER_PACKAGE}: npm install ${API_SERVER_PACKAGE}, then npx quiesce-apiserver`,

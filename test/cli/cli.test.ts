@@ -124,6 +124,10 @@ describe('the command line', () => {
       served: [],
     })
     expect(await run(['sreve'])).toMatchObject({ code: 2, err: 'quiesce: sreve: unknown command (did you mean "serve"?)\n' })
+    expect(await run(['apiserver'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('npm install @quiesce/apiserver, then ') as string,
+    })
     expect(await run(['serve', '--port=x', '--foo'])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/^quiesce: --foo.*\nquiesce: --port.*\n$/),

@@ -1,4 +1,4 @@
-// What the packages export: quiesce of each entry in its four forms, its engine and
+// What the packages export: quiesce of each entry in its four forms, its engine, its way to and
 // @quiesce/apiserver as ES modules, @quiesce/model as tsc has made it. Fails when: a name is there
 // when the program runs and not when it is compiled, or the other way round.
 import { execFileSync } from 'node:child_process'
@@ -29,7 +29,7 @@ const ENTRIES = [...[...exportsOf(''), ...exportsOf('packages/apiserver/')].map(
 const FILES = ENTRIES.flat()
 const isTypes = (file: string): boolean => /\.d\.c?ts$/.test(file)
 
-const isEsAlone = (file: string): boolean => file === MODEL[0] || /^\.\/(packages\/|dist\/engine)/.test(file)
+const isEsAlone = (file: string): boolean => file === MODEL[0] || /^\.\/(packages\/|dist\/(apiserver|engine))/.test(file)
 
 /** As a program finds them: it imports ES modules, and requires CommonJS. */
 function namesWhenRun(): Record<string, string[]> {
