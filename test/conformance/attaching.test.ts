@@ -87,7 +87,7 @@ describe.each(attachedSubjects)('$name', ({ listen }) => {
     const { exitCode, warnings } = await stopped
     expect({ exitCode, warnings }).toMatchObject({
       exitCode: 0,
-      warnings: [{ message: expect.stringContaining('from before attachLifecycle()'), details: { count: 1 } }],
+      warnings: [{ message: expect.stringContaining('were open before attachLifecycle()'), details: { count: 1 } }],
     })
   })
 
