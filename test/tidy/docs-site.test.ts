@@ -48,7 +48,9 @@ test('each document has one place, and those for users come first', () => {
   const inFolder = (folder: string) => files.filter((path) => path.startsWith(folder) && /^[^/]+\.md$/.test(path.slice(folder.length)))
   const entries = navigated(inFolder)
   const places = entries.map(({ document }) => document)
-  const documents = files.filter((path) => /^(docs\/(decisions\/)?[^/]+|diagrams\/[^/]+|[^/]+|packages\/(apiserver|model)\/README)\.md$/.test(path))
+  const documents = files.filter((path) =>
+    /^(docs\/(decisions\/)?[^/]+|diagrams\/[^/]+|[^/]+|packages\/(apiserver|model)\/README)\.md$/.test(path),
+  )
   expect(documents).toContain('docs/options.md')
   expect(places.filter((place) => place.endsWith('.md')).sort()).toEqual(documents.sort())
   const groups = [...new Set(entries.map(({ group }) => group))]

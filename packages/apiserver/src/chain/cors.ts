@@ -20,7 +20,7 @@ export const cors = {
   make: ({ config }: { readonly config: { readonly corsAllowedOrigins: readonly string[] } }) => filterOf(config.corsAllowedOrigins),
 } as const satisfies ChainFilter<never>
 
-/** @param expressions as {@link wrongExpression} accepts them; each matches any part of an origin */
+/** @param expressions as {@link wrongExpression} accepts them; each matches part of an origin */
 function filterOf(expressions: readonly string[]): MadeFilter | undefined {
   if (expressions.length === 0) return undefined
   const compiled = expressions.map(compile)
