@@ -237,7 +237,7 @@ export const ACTS: Readonly<Record<string, Act>> = {
     return { witness, later: { at: 'NotAcceptingNewRequest', happens: () => stage.stream.open() } }
   },
   'an answer was sent in part, and its rest never is': askingFor('/stream', 'one'),
-  'an event stream is open, and ends when it is told': askingFor('/watch', 'begun'),
+  'an event stream is open, and ends when it is notified': askingFor('/watch', 'begun'),
   'an event stream is open whose handler does not listen, and ends by itself': async (served) => {
     const { stage } = served
     const client = await open(served)
