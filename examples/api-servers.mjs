@@ -11,7 +11,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { apiGroup, completeConfig, createApiServer, defineResource, memoryStorage, notFoundDelegate, selfReviews } from '@quiesce/apiserver'
 
-const config = completeConfig({ port: Number(process.env['PORT'] ?? 8080), watchGrace: '5s' })
+const config = completeConfig({ port: Number(process.env['PORT'] ?? 8080) })
 const memory = memoryStorage()
 
 // Innermost: kinds that users define. They are read from somewhere first; until then, what is not
