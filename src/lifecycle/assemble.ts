@@ -51,6 +51,7 @@ export function assemble(life: object, parts: LifecycleParts) {
   const root = new RootActor(recorder)
 
   const registrations = new Registrations(options, (changed) => {
+    if (!root.hasBegun) return
     root.send({ type: 'pre-shutdown-hooks.changed', hooks: changed.plannedHooks() })
     root.send({ type: 'destroy-functions.changed', functions: changed.plannedDestroyFunctions() })
     root.send({ type: 'budget.changed', profiles: stopProfiles(options.plans, registeredIn(options, changed, root.wiring)) })

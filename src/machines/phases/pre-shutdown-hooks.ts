@@ -111,10 +111,9 @@ export const preShutdownHooksMachine = setup({
   actions: {
     record,
     startReady: enqueueActions(({ context, enqueue }) => {
-      const ready = context.hooks.filter(
-        ({ name, after }) =>
-          !context.running.includes(name) && !context.ended.includes(name) && after.every((other) => context.ended.includes(other)),
-      )
+      const over = new Set(context.ended)
+      const begun = new Set([...context.running, ...context.ended])
+      const ready = context.hooks.filter(({ name, after }) => !begun.has(name) && after.every((other) => over.has(other)))
       enqueue.assign({ running: [...context.running, ...ready.map((hook) => hook.name)] })
       for (const hook of ready) {
         enqueue({ type: 'record', params: { type: 'hook.started', kind: 'pre-shutdown', name: hook.name, limitMs: hookLimitMs(hook) } })
