@@ -5,6 +5,8 @@ import type { ProblemWording } from '../options/kit/problems.ts'
 import { resolveServerOptions, type ServerOptions } from '../options/options.ts'
 import { SERVER_OPTIONS } from '../options/rows/lifecycle.ts'
 import { LISTEN_OPTIONS } from '../options/rows/listeners.ts'
+import { UPSTREAM_WORDING } from '../options/rows/wording.ts'
+import { apiServerWording } from './api-server-program.ts'
 import type { Setting, Settings } from './arguments.ts'
 import { APP_ALLOWED } from './runnable.ts'
 import { flagsOfCommand, readAll, type Serving, type SettingsProblems, type SettingsSources } from './serving.ts'
@@ -68,13 +70,21 @@ function withDemo(settings: Settings): Settings {
   return new Map([...demo, ...settings])
 }
 
+/** Has `upstream` name words that another package has. */
+async function withUpstreamsWords(settings: Settings): Promise<Settings> {
+  const setting = settings.get('wording')
+  if (setting?.given !== UPSTREAM_WORDING) return settings
+  const words = await apiServerWording()
+  return words ? new Map(settings).set('wording', { ...setting, given: words }) : settings
+}
+
 const SERVE = {
   command: 'quiesce serve',
   server: SERVER_OPTIONS,
   own: composeOptions(SERVE_OPTIONS, COMMAND_OPTIONS),
   operandsMax: 0,
   problemsOf,
-  completed: withDemo,
+  completed: (settings: Settings) => withUpstreamsWords(withDemo(settings)),
 } as const
 
 /** The server is the user's, and so it has the defaults that it has in code. */
@@ -84,6 +94,7 @@ const RUN = {
   own: composeOptions(RUN_OPTIONS, COMMAND_OPTIONS),
   operandsMax: 1,
   problemsOf,
+  completed: withUpstreamsWords,
 } as const
 
 /**

@@ -29,7 +29,7 @@ export interface Serving<Server extends OptionTable, Own extends OptionTable> {
   /** Flags of others that it has not, with what to do instead. */
   readonly absent?: AbsentFlags
   /** What is set unless something else is. */
-  readonly completed?: (settings: Settings) => Settings
+  readonly completed?: (settings: Settings) => Settings | Promise<Settings>
 }
 
 export const flagsOfCommand = ({ server, own }: Pick<Serving<OptionTable, OptionTable>, 'server' | 'own'>): readonly Flag[] =>
@@ -70,7 +70,7 @@ export async function readAll<Server extends OptionTable, Own extends OptionTabl
   const fromConfig = file ? await readConfig(command, flags, file, sources.readConfig, absent) : NOTHING
   const given = new Map([...fromConfig.settings, ...fromEnv.settings, ...fromArgs.settings])
   given.delete('config')
-  const settings = completed(given)
+  const settings = await completed(given)
   const { options, problems, wording } = valuesOf(server, settings)
   const { resolved, problems: ofCommand } = resolvedFrom(own, settings)
   const all = [

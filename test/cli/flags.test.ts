@@ -155,7 +155,9 @@ describe('settings of quiesce serve', () => {
     expect((await settingsOf({ args: ['--wording=plain'] })).options).toMatchObject({ wording: {} })
     const config = { wording: { name: 'orders' } }
     expect((await settingsOf({ args: ['--config=c.json'], config })).options).toMatchObject(config)
-    expect(await problemsOf({ args: ['--wording=kubernetes'] })).toEqual(['--wording: got "kubernetes", allowed: plain'])
+    expect(await problemsOf({ args: ['--wording=kubernetes'] })).toEqual([
+      '--wording: got "kubernetes", allowed: plain, or upstream where @quiesce/apiserver is installed',
+    ])
   })
 
   test('prefer the flag to the environment to the file to the default', async () => {

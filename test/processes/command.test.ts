@@ -12,7 +12,6 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { apiserverWording } from '#apiserver/apiserver-wording.ts'
 import { row } from '../support/row.ts'
 
 /**
@@ -72,15 +71,6 @@ async function serve(...args: string[]) {
   }
 }
 
-/** A config file that has them. */
-async function upstreamsWords(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'quiesce-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
-  const file = join(folder, 'config.json')
-  await writeFile(file, JSON.stringify({ wording: apiserverWording }))
-  return file
-}
-
 describe('quiesce serve', () => {
   test('says in one JSON line where it serves', async () => {
     const { listening, url, stop } = await serve()
@@ -94,7 +84,7 @@ describe('quiesce serve', () => {
   })
 
   test('logs upstream’s lines, where they are asked for, in the order in which the signals fired, the last one last', async () => {
-    const { lines, stop } = await serve('--config', await upstreamsWords())
+    const { lines, stop } = await serve('--wording=upstream')
     await stop()
     const terminations = lines.flatMap(({ msg, signal: name }) =>
       /^\[graceful-termination\] (shutdown event|pre-shutdown hooks|in-flight)/.test(msg) && name !== undefined ? [name] : [],
@@ -124,7 +114,7 @@ describe('quiesce serve', () => {
   })
 
   row('RA-14', 'in retry-after mode the start says that connections get 2 s, whatever the request timeout is', async () => {
-    const { lines, stop } = await serve('--config', await upstreamsWords(), '--shutdown-send-retry-after', '--request-timeout=60s')
+    const { lines, stop } = await serve('--wording=upstream', '--shutdown-send-retry-after', '--request-timeout=60s')
     await stop()
     expect(lines.find(({ msg }) => msg === '[graceful-termination] using HTTP Server shutdown timeout')).toMatchObject({
       shutdownTimeout: '2s',

@@ -178,20 +178,23 @@ function metricClash(given: WordingOptions): Wrong | undefined {
 
 const wordingProblem: Rule = (given) => rules(given) ?? metricClash(given as WordingOptions)
 
-/** On a command line; a package with words of its own adds them. */
-export const NAMED_WORDINGS: ReadonlyMap<string, WordingOptions> = new Map([['plain', {}]])
+/** The name of the words of Kubernetes' API server, which are those of another package. */
+export const UPSTREAM_WORDING = 'upstream'
 
-/** What clients, the log and the metrics read. */
-export function wording(named = NAMED_WORDINGS): Kind<WordingOptions, Wording, 'value'> {
-  const names = [...named.keys()]
+/**
+ * What clients, the log and the metrics read; on a command line, by name.
+ * @param upstream the words of that name, for who has them
+ */
+export function wording(upstream?: WordingOptions): Kind<WordingOptions, Wording, 'value'> {
+  const named = new Map([['plain', {}], ...(upstream ? ([[UPSTREAM_WORDING, upstream]] as const) : [])])
   return {
     ...value<WordingOptions>('{ name, refusal, refusals, log, metrics }', (given) => wordingProblem(given) === undefined),
     wrong: wordingProblem,
     resolve: resolveWording,
     show: () => `neutral words; metrics begin with ${METRIC_PREFIX_DEFAULT}`,
-    choices: names,
-    placeholder: names.join('|'),
-    allowedAsText: names.join(', '),
+    choices: ['plain', UPSTREAM_WORDING],
+    placeholder: `plain|${UPSTREAM_WORDING}`,
+    allowedAsText: upstream ? `plain, ${UPSTREAM_WORDING}` : `plain, or ${UPSTREAM_WORDING} where @quiesce/apiserver is installed`,
     // In a config file it may be an object.
     fromText: (given) => (typeof given === 'string' ? named.get(given) : given),
   }

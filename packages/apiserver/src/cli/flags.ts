@@ -4,7 +4,6 @@ import {
   type AnyOption,
   composeOptions,
   defineOptions,
-  NAMED_WORDINGS,
   type OptionTable,
   option,
   type ProblemWording,
@@ -64,7 +63,7 @@ const SERVER: OptionTable = defineOptions({
   },
   wording: {
     ...API_SERVER_TABLE.wording,
-    ...wording(new Map([...NAMED_WORDINGS]).set('upstream', apiserverWording)),
+    ...wording(apiserverWording),
     default: undefined,
     defaultWords: 'upstream',
   },
