@@ -41,16 +41,20 @@ const hasFields = (given: unknown, fields: readonly string[]): boolean =>
  */
 export function checkArguments(call: string, ...given: readonly (readonly [value: unknown, kind: ArgumentKind])[]): void {
   given.forEach(([value, kind], at) => {
-    const name = namesIn(call)[at] ?? ''
-    if (name.startsWith('...')) for (const each of value as readonly unknown[]) checkOne(call, name.slice(3), each, kind)
-    else if (value !== undefined || !name.endsWith('?')) checkOne(call, name, value, kind)
+    // Names are read when something is wrong: some of what is checked is made per request.
+    if (!isRight(value, kind)) complain(call, at, value, kind)
   })
 }
 
-const namesIn = (call: string): readonly string[] => call.slice(call.indexOf('(') + 1, -1).split(', ')
+function isRight(given: unknown, kind: ArgumentKind): boolean {
+  return typeof kind === 'string' ? KINDS[kind](given) : hasFields(given, kind.fields)
+}
 
-function checkOne(call: string, name: string, given: unknown, kind: ArgumentKind): void {
-  const isRight = typeof kind === 'string' ? KINDS[kind](given) : hasFields(given, kind.fields)
+function complain(call: string, at: number, given: unknown, kind: ArgumentKind): void {
+  const name = call.slice(call.indexOf('(') + 1, -1).split(', ')[at] ?? ''
+  if (given === undefined && name.endsWith('?')) return
+  const wrong = name.startsWith('...') ? (given as readonly unknown[]).filter((each) => !isRight(each, kind)) : [given]
+  if (wrong.length === 0) return
   const allowed = typeof kind === 'string' ? kind : kind.allowed
-  if (!isRight) throw optionError(`${name.replace('?', '')} of ${call}`, given, allowed)
+  throw optionError(`${name.replace(/^\.{3}|\?$/, '')} of ${call}`, wrong[0], allowed)
 }

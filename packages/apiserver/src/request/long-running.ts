@@ -34,8 +34,8 @@ const watches = longRunningRule({ verbs: ['watch'], subresources: [] })
  * its API: true for a watch (`/api/v1/pods?watch=1`, `/apis/apps/v1/watch/deployments`) and for
  * everything below `/debug/pprof/`, undefined for everything else, which is decided as without a
  * rule. It looks at method and URL alone, so a server whose own URLs happen to look like these
- * should not use it. Never throws.
- *
+ * should not use it.
+ * @throws QuiesceError ERR_OPTION_INVALID for what is no object
  * @see kubernetes/apiserver pkg/server/filters/longrunning.go BasicLongRunningRequestCheck
  * @example
  * createServer(app, { longRunning: kubernetesLongRunning })
