@@ -29,11 +29,18 @@ const endToEnd = [
 const suite = process.env['SUITE']
 
 /**
- * What these tests are about belongs to the process: which channels have listeners, node's own globals, which @hono/node-server replaces, and
- * the heap, of which a snapshot takes ten times as long behind two hundred other files.
+ * What these tests are about belongs to the process: which channels have listeners, node's own globals, which @hono/node-server replaces,
+ * the heap, of which a snapshot takes ten times as long behind two hundred other files, and modules that a test replaces (`vi.mock`), which is
+ * too late for what an earlier file has imported: test/tidy/folders.test.ts holds that each of these is here.
  * All other files share a process with those before them, and what those have imported, which takes longer than most of them.
  */
-const isolated = ['test/sockets/response-end.test.ts', 'test/apiserver/loopback.test.ts', 'test/apiserver/profiles.test.ts']
+const isolated = [
+  'test/sockets/response-end.test.ts',
+  'test/apiserver/loopback.test.ts',
+  'test/apiserver/profiles.test.ts',
+  'test/life/endpoints.test.ts',
+  'test/report/foreign-link.test.ts',
+]
 
 /** Tests that start processes wait for them more than they work. */
 const WAITING = /\/test\/(processes|fuzz|recipes|browser)\//

@@ -1,5 +1,6 @@
 // The folders of tests. Fails when: two folders have a file of the same name, so that a name does
-// not say which test is meant; or a folder has no line in test/README.md, or a line no folder.
+// not say which test is meant; or a folder has no line in test/README.md, or a line no folder; or a
+// file replaces a module in a process that others have imported it in, so that nothing is replaced.
 import { expect, test } from 'vitest'
 import { files, read } from './sources.ts'
 
@@ -26,4 +27,11 @@ test('each folder has a line in test/README.md, in the order of the alphabet', (
   const folders = [...new Set(tests.flatMap((path) => path.split('/').slice(1, -1).slice(0, 1)))].sort()
   const lines = [...read('test/README.md').matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name)
   expect(lines).toEqual(folders)
+})
+
+test('a file that replaces a module has a process of its own', () => {
+  const replacing = tests.filter((path) => /\bvi\.(mock|doMock)\(/.test(read(path)))
+  expect(replacing).toContain('test/report/foreign-link.test.ts')
+  const isolated = /const isolated = \[([^\]]*)\]/.exec(read('vitest.config.ts'))?.[1] ?? ''
+  expect(replacing.filter((path) => !isolated.includes(`'${path}'`))).toEqual([])
 })
