@@ -70,6 +70,11 @@ export const ERROR_CODES = {
     fault: 'caller',
     meaning: 'A request of an API server about objects is refused; `failure` is the Status that its client gets',
   },
+  ERR_STORE: {
+    fault: 'environment',
+    meaning:
+      'A store of an API server cannot do what it was asked; `reason` says why: compacted, future, unavailable, unknown, too-large, damaged or closed',
+  },
   ERR_ABORTED: { fault: 'work', meaning: 'The reason of an abort signal: the drain was cut, or the work is not wanted any more' },
   ERR_INTERNAL: { fault: 'quiesce', meaning: 'A defect of quiesce itself: please report it' },
 } as const satisfies Record<`ERR_${string}`, CodeMeaning>

@@ -1,0 +1,31 @@
+import { QuiesceError } from '../engine.ts'
+
+/**
+ * - `compacted`: what was there at that revision is forgotten; `details.compacted` is the oldest
+ *   revision that can be read
+ * - `future`: that revision is yet to come; `details.current` is the newest
+ * - `unavailable`: it cannot be done now, and nothing was changed; later it may be
+ * - `unknown`: a write whose answer did not come: it may have been done, or may still be
+ * - `too-large`: the store takes no value of that size, and nothing was changed
+ * - `damaged`: what is stored is not what was written; `details.place` says where
+ * - `closed`: the store has ended, and nothing was changed
+ */
+export type StoreErrorReason = 'compacted' | 'future' | 'unavailable' | 'unknown' | 'too-large' | 'damaged' | 'closed'
+
+/** What a store says instead of doing what it was asked. */
+export class StoreError extends QuiesceError {
+  readonly reason: StoreErrorReason
+
+  constructor(reason: StoreErrorReason, message: string, details: Record<string, unknown> = {}, cause?: unknown) {
+    super('ERR_STORE', message, { reason, ...details }, cause)
+    this.reason = reason
+  }
+}
+
+export const compactedError = (asked: number, compacted: number): StoreError =>
+  new StoreError('compacted', `revision ${asked} has been compacted: what was there before ${compacted} is forgotten`, { asked, compacted })
+
+export const futureError = (asked: number, current: number): StoreError =>
+  new StoreError('future', `revision ${asked} is yet to come: the newest is ${current}`, { asked, current })
+
+export const storeClosed = (): StoreError => new StoreError('closed', 'the store has been closed, and nothing was changed')
