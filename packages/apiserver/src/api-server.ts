@@ -1,41 +1,20 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
-import { auditFailures } from './audit/audit-failures.ts'
-import { type AuditCounters, auditCounters } from './audit/auditing.ts'
-import { auditingFrom } from './audit/from-options.ts'
-import { clientCasFrom } from './authentication/client-cas.ts'
-import { authenticates, authenticatorFrom } from './authentication/from-options.ts'
-import { authorizerFrom } from './authorization/from-options.ts'
-import { recordCut, recordTimedOut } from './chain/audit.ts'
-import { buildChain } from './chain/chain.ts'
-import { Deadlines } from './chain/deadlines.ts'
-import type { FilterFailed } from './chain/filter.ts'
-import { type InFlightSeats, inFlightMetric, maxInFlight, Seats } from './chain/max-in-flight.ts'
-import { filtersFor } from './chain/order.ts'
-import { panicRecovery } from './chain/panic-recovery.ts'
-import { Passage } from './chain/passage.ts'
-import { timeOut } from './chain/timeout.ts'
+import { assembleApiServer } from './assemble.ts'
+import { firstPaths, lastPaths, openApiPaths } from './built-in-paths.ts'
 import { warnOn } from './chain/warnings.ts'
 import { type CompletedConfig, isCompleted } from './config.ts'
 import { type Delegate, notFoundDelegate } from './delegate.ts'
 import {
   type Check,
   type CheckOptions,
-  createServedLife,
   type DestroyOptions,
-  errorRecord,
-  type FailureAnswer,
-  type FetchHandler,
   HEALTH_ENDPOINTS,
   type Health,
   type Host,
-  isThenable,
   type Life,
   type LivezCheckOptions,
   optionError,
   type PreShutdownHookOptions,
   QuiesceError,
-  requestListener,
   type ServedLife,
   type StopCode,
   type StopCodeContext,
@@ -43,32 +22,18 @@ import {
   systemHost,
   type UserCodeContext,
 } from './engine.ts'
+import { Facts } from './facts.ts'
 import type { ApiGroup } from './groups/api-group.ts'
-import { DISCOVERY_TYPES } from './groups/discovery/pages.ts'
+import { awaitedGroups } from './groups/awaited-groups.ts'
 import { GroupInstaller } from './groups/group-installer.ts'
-import { OPENAPI_ROOT } from './groups/openapi/pages.ts'
-import { OPENAPI_V2 } from './groups/openapi/v2-page.ts'
-import { Loopback, type LoopbackClient, notListening } from './loopback/loopback.ts'
-import { ApiMetrics } from './metrics/api-metrics.ts'
-import { auditMetrics } from './metrics/audit-metrics.ts'
-import { indexPage } from './mux/index-page.ts'
-import { metricsPage } from './mux/metrics-page.ts'
-import { plainNotFound } from './mux/not-found.ts'
-import { type ApiHandler, type Listing, PathMux } from './mux/path-mux.ts'
-import { profilesPage, toProfiles } from './mux/profiles.ts'
-import { restRoute } from './mux/rest-route.ts'
-import { statuszPage } from './mux/statusz.ts'
-import { versionPage } from './mux/version.ts'
+import { LoopbackBeforeLife, type WithLoopback, withLoopback } from './loopback/before-life.ts'
+import type { Loopback, LoopbackClient } from './loopback/loopback.ts'
+import type { ApiHandler, Listing } from './mux/path-mux.ts'
 import { ApiServerRegistrations } from './registrations.ts'
-import { TAKEN_OVER, UPGRADE } from './request/upgrade.ts'
-import { NO_METRICS, type RequestMetrics } from './request-metrics.ts'
-import { type StorageProbe, StorageReadiness } from './storage-readiness.ts'
-import { asOrdinary, takingOver, type UpgradeHandler } from './upgrades.ts'
-
-/** Something with `fetch`, as a Hono app is. */
-export interface FetchApp {
-  readonly fetch: FetchHandler
-}
+import type { RequestMetrics } from './request-metrics.ts'
+import { type FetchApp, ServedPaths } from './served-paths.ts'
+import { StorageReadiness, storageAwaiter } from './storage-readiness.ts'
+import type { UpgradeHandler } from './upgrades.ts'
 
 export interface ApiServerParts {
   /** For errors and logs. Default `apiserver`. */
@@ -99,74 +64,42 @@ export function createApiServerOn(host: Host, config: CompletedConfig, parts: Ap
   return new ApiServer(host, config, parts)
 }
 
-type Warning = Parameters<ServedLife['record']>[0]
-
 /**
  * Upstream's has a loop that keeps the watermark; here requests keep it, and the hook is there for
  * probes that ask for it by its name.
  */
 const WATERMARK_HOOK = 'max-in-flight-filter'
 
-/** Waits for the storages of API groups. */
-const STORAGE_HOOK = 'storage-readiness'
-
 /** Upstream's is always there; without TLS it has nothing to say. */
 const LOOPBACK_CHECK = 'loopback-serving-certificate'
-
-/** What a hook of an API server is given beside what every hook is. */
-export interface WithLoopback {
-  /** As {@link ApiServer.loopback}. */
-  readonly loopback: LoopbackClient
-}
 
 export class ApiServer implements Delegate {
   readonly name: string
   readonly config: CompletedConfig
+  /** @see kubernetes/apiserver pkg/server/genericapiserver.go NextDelegate */
+  readonly nextDelegate: Delegate
   readonly registered = new ApiServerRegistrations()
-  /**
-   * A client of the server that is run, whichever of a row this one is: for hooks, and for what a
-   * server does by itself. It belongs to the same listeners, and ends with them.
-   */
-  readonly loopback: LoopbackClient = {
-    fetch: async (path, init) => {
-      if (this.#loopback === undefined) throw notListening(path, 'it has not been prepared')
-      return this.#loopback.fetch(path, init)
-    },
-  }
-  #loopback: Loopback | undefined
   /** Storages, and the hook that waits for them; those of a delegate are its own. */
   readonly storageReadiness: StorageReadiness
   readonly #host: Host
-  readonly #mux: PathMux
+  readonly #metrics: RequestMetrics | undefined
+  readonly #facts = new Facts()
+  readonly #loopback = new LoopbackBeforeLife()
   readonly #groups: GroupInstaller
-  #life: ServedLife | undefined
-  readonly #delegate: Delegate
-  #upgrades: PathMux | undefined
-  readonly #metrics: RequestMetrics
-  /** Undefined: nothing is printed of it. */
-  readonly #counted: ApiMetrics | undefined
-  readonly #seats: InFlightSeats
+  readonly #served: ServedPaths
   #isPrepared = false
-  #awaitsStorages = false
-  /** Warnings, until there is a life to say them. */
-  readonly #unsaid: Warning[] = []
-  #say = (warning: Warning): void => void this.#unsaid.push(warning)
-  readonly #sayTwice = (path: string, registeredAt: string): void =>
-    this.#say({ type: 'warning', message: `duplicate path registration of ${show(path)}`, details: { path, registeredAt } })
 
   constructor(host: Host, config: CompletedConfig, { name = 'apiserver', delegate = notFoundDelegate(), metrics }: ApiServerParts) {
     this.name = name
     this.config = config
     this.#host = host
-    this.#delegate = delegate
-    this.#counted = metrics === undefined && config.enableMetrics ? new ApiMetrics(host.clock, this.routeOf) : undefined
-    this.#metrics = metrics ?? this.#counted ?? NO_METRICS
-    this.storageReadiness = new StorageReadiness(host.clock, config.storageInitializationTimeoutMs, (fact) => this.#say(fact))
-    this.#seats = {
-      readOnly: new Seats(config.maxRequestsInFlight, host.clock),
-      mutating: new Seats(config.maxMutatingRequestsInFlight, host.clock),
-    }
-    const failed = (error: unknown): void => this.#say({ type: 'error', where: 'API groups', error: errorRecord(error) })
+    this.nextDelegate = delegate
+    this.#metrics = metrics
+    this.registered.addCheck(['healthz', 'livez'], LOOPBACK_CHECK, this.#loopback.check)
+    this.registered.inherit(delegate.registered)
+    if (!this.registered.hasPostStartHook(WATERMARK_HOOK)) this.registered.addPostStartHook(WATERMARK_HOOK, () => {})
+    this.storageReadiness = new StorageReadiness(host.clock, config.storageInitializationTimeoutMs, this.#facts.record)
+    const failed = (error: unknown): void => this.#facts.failed('API groups', error)
     this.#groups = new GroupInstaller({
       world: {
         clock: host.clock,
@@ -176,69 +109,51 @@ export class ApiServer implements Delegate {
         bodyMax: config.maxRequestBodyBytes,
         failed,
       },
-      warn: (message) => this.#say({ type: 'warning', message }),
+      warn: this.#facts.warn,
       delegated: () => delegate.apiGroups ?? [],
       storages: {
-        awaitReady: (resource, probe) => this.#awaitStorage(resource, probe),
+        awaitReady: storageAwaiter(name, this.storageReadiness, this.registered),
         failed,
-        destroyAtEnd: (destroy) => (this.#life ?? this.registered).addDestroy(`${name}-storages`, destroy),
+        destroyAtEnd: (destroy) => this.registered.addDestroyAtAnyTime(`${name}-storages`, destroy),
       },
       info: { title: 'Generic API Server', version: config.version['gitVersion'] || 'unversioned' },
     })
-    this.registered.addCheck(['healthz', 'livez'], LOOPBACK_CHECK, () => this.#loopback?.check())
-    this.registered.inherit(delegate.registered)
-    if (!this.registered.hasPostStartHook(WATERMARK_HOOK)) this.registered.addPostStartHook(WATERMARK_HOOK, () => {})
-    const unserved = delegate.handler ?? (config.enableIndex ? indexPage(() => this.listedPaths, 404) : plainNotFound)
-    this.#mux = new PathMux(unserved, this.#sayTwice)
-    if (config.enableIndex)
-      for (const path of ['/', '/index.html'])
-        this.#mux.handle(
-          path,
-          indexPage(() => this.listedPaths),
-          { listed: false },
-        )
-    const version = versionPage(config.version)
-    this.#mux.handle('/version', version)
-    this.#mux.handlePrefix('/version/', version, { listed: false })
-    if (!config.enableDiscovery) return
-    const groups = restRoute({ root: '/apis', produces: DISCOVERY_TYPES, get: this.#groups.root })
-    this.#mux.handle('/apis', groups)
-    this.#mux.handle('/apis/', groups, { listed: false })
+    this.#served = new ServedPaths({
+      groups: this.#groups,
+      delegate,
+      hasIndex: config.enableIndex,
+      onTwice: (path, registeredAt) => this.#facts.warn(`duplicate path registration of ${show(path)}`, { path, registeredAt }),
+    })
+    this.#served.handleAll(firstPaths(config, this.#groups, () => this.listedPaths))
   }
 
-  /** @see kubernetes/apiserver pkg/server/genericapiserver.go NextDelegate */
-  get nextDelegate(): Delegate {
-    return this.#delegate
+  /**
+   * A client of the server that is run, whichever of a row this one is: for hooks, and for what a
+   * server does by itself. It belongs to the same listeners, and ends with them.
+   */
+  get loopback(): LoopbackClient {
+    return this.#loopback
   }
 
   /** Enters it behind the filters. */
   get handler(): ApiHandler {
-    return this.#direct
-  }
-
-  /**
-   * Routes of API groups first, as they are this server's even where there is none; then paths, and
-   * then the delegate.
-   * @see kubernetes/apiserver pkg/server/handler.go director
-   */
-  readonly #direct: ApiHandler = (request, response) => {
-    const isOfGroup = this.#groups.claims(apiExchangeOf(request)?.info.path ?? '/')
-    return (isOfGroup ? this.#groups.serve : this.#mux.serve)(request, response)
+    return this.#served.handler
   }
 
   /** Of upgrades, likewise; undefined when neither it nor its delegates take any. */
   get upgrades(): ApiHandler | undefined {
-    return this.#upgrades?.serve ?? this.#delegate.upgrades
+    return this.#served.upgrades
   }
 
   /** Its own and its delegate's, sorted, each once. */
   get listedPaths(): readonly string[] {
-    return [...new Set([...this.#groups.listedPaths, ...this.#mux.listedPaths, ...this.#delegate.listedPaths])].sort()
+    return this.#served.listed
   }
 
   /** What a path is registered as, here or in a delegate; undefined: it is not. */
-  readonly routeOf = (path: string): string | undefined =>
-    this.#groups.routeOf(path) ?? this.#mux.routeOf(path) ?? this.#delegate.routeOf?.(path)
+  routeOf(path: string): string | undefined {
+    return this.#served.routeOf(path)
+  }
 
   /** Its own and its delegate's. */
   get apiGroups(): readonly ApiGroup[] {
@@ -258,7 +173,7 @@ export class ApiServer implements Delegate {
    */
   installApiGroups(...groups: readonly ApiGroup[]): Disposable {
     const installed = this.#groups.install(groups)
-    this.#serveOpenApi()
+    this.#served.handleMissing(openApiPaths(this.config, this.#groups))
     return installed
   }
 
@@ -272,21 +187,10 @@ export class ApiServer implements Delegate {
    * server.installApiGroupsWhen('definitions', readDefinitions().then(groupsOf))
    */
   installApiGroupsWhen(name: string, groups: PromiseLike<readonly ApiGroup[]>): Disposable {
-    if (typeof (groups as PromiseLike<unknown> | undefined)?.then !== 'function')
-      throw optionError(`groups of ${show(name)}`, groups, 'a promise of a list of groups')
-    let isWanted = true
-    let installed: Disposable | undefined
-    const installing = Promise.resolve(groups).then((all) => {
-      if (isWanted) installed = this.installApiGroups(...all)
-    })
-    this.addMuxCompleteSignal(name, installing)
+    const awaited = awaitedGroups(name, groups, (all) => this.installApiGroups(...all))
+    this.addMuxCompleteSignal(name, awaited.installed)
     this.#groups.expect()
-    return {
-      [Symbol.dispose]: () => {
-        isWanted = false
-        installed?.[Symbol.dispose]()
-      },
-    }
+    return awaited
   }
 
   /**
@@ -295,24 +199,8 @@ export class ApiServer implements Delegate {
    */
   installLegacyApiGroup(prefix: '/api', group: ApiGroup): Disposable {
     const installed = this.#groups.installLegacy(prefix, group)
-    this.#serveOpenApi()
+    this.#served.handleMissing(openApiPaths(this.config, this.#groups))
     return installed
-  }
-
-  #serveOpenApi(): void {
-    if (!this.config.enableOpenApi || this.#mux.routeOf(OPENAPI_ROOT) !== undefined) return
-    this.#mux.handle(OPENAPI_V2, this.#groups.openApiV2)
-    this.#mux.handle(OPENAPI_ROOT, this.#groups.openApi)
-    this.#mux.handlePrefix(`${OPENAPI_ROOT}/`, this.#groups.openApi)
-  }
-
-  #awaitStorage(resource: string, probe: StorageProbe): void {
-    this.storageReadiness.register(resource, probe)
-    if (this.#isPrepared || this.#awaitsStorages) return
-    // That of a delegate has the name already.
-    const hook = this.registered.hasPostStartHook(STORAGE_HOOK) ? `${STORAGE_HOOK}-${this.name}` : STORAGE_HOOK
-    this.registered.addPostStartHook(hook, this.storageReadiness.hook)
-    this.#awaitsStorages = true
   }
 
   /**
@@ -323,7 +211,7 @@ export class ApiServer implements Delegate {
    * @see kubernetes/apiserver pkg/server/mux/pathrecorder.go Handle, UnlistedHandle
    */
   handle(path: string, handler: ApiHandler | FetchApp, options?: Listing): void {
-    this.#mux.handle(path, handlerOf(path, handler), options)
+    this.#served.handle(path, handler, options)
   }
 
   /**
@@ -332,7 +220,7 @@ export class ApiServer implements Delegate {
    * @see kubernetes/apiserver pkg/server/mux/pathrecorder.go HandlePrefix, UnlistedHandlePrefix
    */
   handlePrefix(path: string, handler: ApiHandler | FetchApp, options?: Listing): void {
-    this.#mux.handlePrefix(path, handlerOf(path, handler), options)
+    this.#served.handlePrefix(path, handler, options)
   }
 
   /**
@@ -345,22 +233,22 @@ export class ApiServer implements Delegate {
    * server.handleUpgrade('/ws', (...upgrade) => wss.handleUpgrade(...upgrade, serve))
    */
   handleUpgrade(path: string, handler: UpgradeHandler): void {
-    this.#upgradeMux(path, handler).handle(path, takingOver(handler))
+    this.#served.handleUpgrade(path, handler)
   }
 
   /** As {@link handleUpgrade}, for every path that begins with this one, which ends in a slash. */
   handleUpgradePrefix(path: string, handler: UpgradeHandler): void {
-    this.#upgradeMux(path, handler).handlePrefix(path, takingOver(handler))
+    this.#served.handleUpgradePrefix(path, handler)
   }
 
   /** Takes the handlers of a path away. */
   unregister(path: string): void {
-    this.#mux.unregister(path)
+    this.#served.unregister(path)
   }
 
   /** As {@link Life.addPostStartHook}; it is given the server's {@link loopback} client, too. */
   addPostStartHook(name: string, run: (context: UserCodeContext & WithLoopback) => unknown): Disposable {
-    return this.registered.addPostStartHook(name, this.#withLoopback(run))
+    return this.registered.addPostStartHook(name, withLoopback(this.#loopback, run))
   }
 
   /**
@@ -377,12 +265,7 @@ export class ApiServer implements Delegate {
     run: (context: StopCodeContext & WithLoopback) => unknown,
     options?: PreShutdownHookOptions,
   ): Disposable {
-    return this.registered.addPreShutdownHook(name, this.#withLoopback(run), options)
-  }
-
-  /** What is no function is refused by where it is registered. */
-  #withLoopback<C extends UserCodeContext>(run: (context: C & WithLoopback) => unknown): (context: C) => unknown {
-    return typeof run === 'function' ? (context) => run({ ...context, loopback: this.loopback }) : run
+    return this.registered.addPreShutdownHook(name, withLoopback(this.#loopback, run), options)
   }
 
   /** As {@link Life.addMuxCompleteSignal}. */
@@ -428,83 +311,17 @@ export class ApiServer implements Delegate {
    */
   prepare(): PreparedApiServer {
     this.#claim()
-    const passage = new Passage(this.#metrics, (exchange) => this.#handle(exchange), this.handler)
-    let recovery: FailureAnswer
-    const { engine } = this.config
-    const isAuthenticated = authenticates(this.config)
-    const loopback = new Loopback(this.#host.clock, isAuthenticated)
-    const authorizer = authorizerFrom(this.config)
-    const isAuthorized = authorizer !== undefined && !this.config.authorizationMode?.includes('AlwaysAllow')
-    const clientCas = clientCasFrom(this.config)
-    const parts = { clock: this.#host.clock, loopbackToken: loopback.token, clientCas, isAuthorized }
-    const authenticator = isAuthenticated ? authenticatorFrom(this.config, parts) : undefined
-    this.#loopback = loopback
-    const failedAt = (where: string, error: unknown): void => life.record({ type: 'error', where, error: errorRecord(error) })
-    const auditing = auditingFrom(
-      { ...this.config, audit: engine.audit },
-      { ...this.#host, failed: auditFailures(this.#host.clock, (fact) => life.record(fact)) },
-    )
-    const options = {
-      ...engine,
-      ...(auditing && { audit: auditing }),
-      // The filter request-info has been asked before.
-      longRunning: (request: IncomingMessage) => apiExchangeOf(request)?.isLongRunning || undefined,
-      steps: passage.steps,
-      health: true,
-    }
-    const life = createServedLife(this.#host, { listener: passage.listener }, options, this.config.log, {
-      healthIsHandlers: true,
-      failureAnswer: (exchange, thrown) => recovery(exchange, thrown),
-      metrics: () => [
-        ...(this.config.flowControl ? [] : [inFlightMetric(this.#seats)]),
-        ...auditMetrics(auditing?.counters),
-        ...(this.#counted?.collect() ?? []),
-      ],
-      upgrade: this.upgrades && passage.upgrade,
-      ownClient: loopback,
-      furtherCas: clientCas.further,
-      beforeListening: async () => {
-        const warn = (message: string): void => life.record({ type: 'warning', message })
-        const world = { clock: this.#host.clock, random: this.#host.random, warn }
-        await clientCas.open(world)
-        await authenticator?.open?.(world)
-        await authorizer?.open?.({ ...this.#host, failed: (error) => failedAt('authorization', error), warn })
-      },
-    })
-    for (const { code, message } of this.config.warnings) this.#say({ type: 'warning', message, details: { code } })
-    if (auditing) auditing.beforeStop = () => recordCut(auditing, life.requestsUnderWay(), (error) => failedAt('filter audit', error))
-    recovery = panicRecovery(this.#host.clock, life.log, this.#metrics)
-    const deadlines = new Deadlines(this.#host.clock, timeOut(life.log, this.#metrics, auditing && recordTimedOut(auditing)))
-    void life.ended.then(() => {
-      deadlines.close()
-      clientCas.close()
-      authenticator?.close?.()
-      authorizer?.close?.()
-    })
-    const isComplete = life.signal('MuxAndDiscoveryComplete')
-    const { filters: users = [] } = this.config
-    const failed: FilterFailed = (filter, error) => failedAt(`filter ${filter}`, error)
-    const ours = filtersFor({
-      ...this.#host,
+    const { life, loopback, forgetCounts } = assembleApiServer({
+      host: this.#host,
       config: this.config,
-      log: life.log,
-      logsRequests: life.options.logger !== false,
-      requestTimeoutMs: life.options.requestTimeoutMs,
+      facts: this.#facts,
+      served: this.#served,
       metrics: this.#metrics,
-      flowControl: this.config.flowControl ?? maxInFlight(this.#seats),
-      isComplete: () => isComplete.aborted,
-      deadlines,
-      auditing,
-      clientCas,
-      authenticator,
-      authorizer,
-      failed,
     })
-    passage.open(buildChain(ours, users), users, failed)
+    this.#loopback.become(loopback)
     this.registered.giveTo(life)
-    this.#delegate.prepareFor(life, loopback)
-    this.#install(life, life.health, auditing?.counters)
-    this.#speakThrough(life)
+    this.nextDelegate.prepareFor(life, loopback)
+    this.#serveLastPaths(life, life.health, forgetCounts)
     return new PreparedApiServer(life)
   }
 
@@ -514,97 +331,31 @@ export class ApiServer implements Delegate {
    */
   prepareFor(life: ServedLife, loopback: Loopback): void {
     this.#claim()
-    this.#loopback = loopback
+    this.#loopback.become(loopback)
     this.registered.giveDestroysTo(life)
-    this.#delegate.prepareFor(life, loopback)
+    this.nextDelegate.prepareFor(life, loopback)
     const health = life.furtherHealth()
     this.registered.giveHealthTo(life, health)
-    this.#install(life, health)
-    this.#speakThrough(life)
-  }
-
-  #speakThrough(life: ServedLife): void {
-    this.#life = life
-    this.#say = life.record
-    for (const warning of this.#unsaid.splice(0)) life.record(warning)
+    this.#facts.recordBy(life.record)
+    this.#serveLastPaths(life, health)
   }
 
   #claim(): void {
     if (this.#isPrepared)
       throw new QuiesceError('ERR_TOO_LATE', `prepare() of ${show(this.name)}: it has been prepared`, { name: this.name })
     this.#isPrepared = true
+    this.#served.closeUpgrades()
   }
 
-  #upgradeMux(path: string, handler: UpgradeHandler): PathMux {
-    if (this.#isPrepared) throw new QuiesceError('ERR_TOO_LATE', `handleUpgrade(${show(path)}): the server has been prepared`, { path })
-    checkHandler(path, handler)
-    this.#upgrades ??= new PathMux((request, response) => (this.#delegate.upgrades ?? asOrdinary)(request, response), this.#sayTwice)
-    return this.#upgrades
-  }
-
-  #handle(exchange: ApiExchange): unknown {
-    const { request, response } = exchange
-    const handler = (UPGRADE.of(exchange) && this.upgrades) ?? this.handler
-    const returned = handler(request, response)
-    if (exchange.isLongRunning || TAKEN_OVER.of(exchange)) this.#metrics.lasts(exchange)
-    if (!isThenable(returned)) return returned
-    // One promise for all who wait for it: what begins when it is waited for would begin twice.
-    exchange.handling = Promise.resolve(returned)
-    return exchange.handling
-  }
-
-  #forget(audited: AuditCounters | undefined): void {
-    this.#counted?.reset()
-    if (audited) Object.assign(audited, auditCounters())
-  }
-
-  #install({ metricsEndpoint }: ServedLife, health: Health, audited?: AuditCounters): void {
+  #serveLastPaths(life: ServedLife, health: Health, forgetCounts = nothingToForget): void {
     health.install()
-    const answer: ApiHandler = (request, response) => {
-      if (!health.handle(request, response)) plainNotFound(request, response)
-    }
-    for (const endpoint of HEALTH_ENDPOINTS)
-      for (const path of [`/${endpoint}`, ...health.checkNames(endpoint).map((check) => `/${endpoint}/${check}`)])
-        this.#mux.handle(path, answer)
-    if (this.config.enableMetrics) {
-      this.#mux.handle('/metrics', metricsPage(metricsEndpoint, this.config.enableProfiling ? () => this.#forget(audited) : undefined))
-      this.#mux.handle('/metrics/slis', metricsPage(metricsEndpoint))
-    }
-    if (this.config.enableProfiling) {
-      this.#mux.handle('/debug/pprof', toProfiles, { listed: false })
-      this.#mux.handlePrefix('/debug/pprof/', profilesPage(this.#host.clock), { listed: false })
-    }
-    const { enableStatusz, version } = this.config
-    if (enableStatusz)
-      this.#mux.handle(
-        '/statusz',
-        statuszPage(this.#host.clock, version['gitVersion'] ?? '', () => this.listedPaths),
-      )
+    const { clock } = this.#host
+    this.#served.handleAll(lastPaths(this.config, { clock, life, health, listedPaths: () => this.listedPaths, forgetCounts }))
   }
 }
 
-function checkPath(path: unknown): void {
-  if (typeof path !== 'string' || !path.startsWith('/')) throw optionError('path', path, 'a path that begins with a slash')
-}
-
-function checkHandler(path: unknown, handler: unknown): void {
-  checkPath(path)
-  if (typeof handler !== 'function') throw optionError(`handler of ${String(path)}`, handler, 'a function (request, response)')
-}
-
-/** The adapter of an app is loaded for its first request. */
-function handlerOf(path: string, handler: ApiHandler | FetchApp): ApiHandler {
-  checkPath(path)
-  if (typeof handler === 'function') return handler
-  if (typeof (handler as FetchApp | null | undefined)?.fetch !== 'function')
-    throw optionError(`handler of ${path}`, handler, 'a function (request, response), or an app with fetch')
-  const load = requestListener(handler)
-  let loaded: ReturnType<typeof load> | undefined
-  return async (request, response) => {
-    loaded ??= load()
-    return (await loaded)(request, response as ServerResponse<IncomingMessage> & { req: IncomingMessage })
-  }
-}
+/** Requests are counted by the server that is run. */
+const nothingToForget = (): void => {}
 
 /**
  * A server with everything installed: it can be run, and nothing else.

@@ -3,9 +3,7 @@ export {
   type ApiServer,
   type ApiServerParts,
   createApiServer,
-  type FetchApp,
   type PreparedApiServer,
-  type WithLoopback,
 } from './api-server.ts'
 export { apiserverWording } from './apiserver-wording.ts'
 export type { AuditCounters } from './audit/auditing.ts'
@@ -84,9 +82,11 @@ export { selfReviews } from './groups/reviews/self-reviews.ts'
 export { type MemoryResource, type MemoryStorage, type MemoryStorageOptions, memoryStorage } from './groups/storage/memory-storage.ts'
 export type { ListQuery, MaybePromise, Page, ReviewContext, Storage, StorageEvent, StorageWatch } from './groups/storage/storage.ts'
 export { addLatency, type Layer } from './latency.ts'
+export type { WithLoopback } from './loopback/before-life.ts'
 export type { LoopbackClient } from './loopback/loopback.ts'
 export type { ApiHandler } from './mux/path-mux.ts'
 export { kubernetesLongRunning } from './request/long-running.ts'
 export type { RequestMetrics } from './request-metrics.ts'
+export type { FetchApp } from './served-paths.ts'
 export { conflict, expired, notFound, type QualifiedResource, StatusError, serviceUnavailable } from './status-errors.ts'
 export type { StorageProbe, StorageReadiness } from './storage-readiness.ts'

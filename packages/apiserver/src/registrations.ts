@@ -52,6 +52,8 @@ export class ApiServerRegistrations {
   readonly #checks: Readonly<Record<HealthEndpointName, Registry<Line>>> = { healthz: checks(), livez: checks(), readyz: checks() }
   readonly #inheritedChecks = checks()
   readonly #lines = new Set<Line>()
+  /** From when on nothing can be added here. */
+  #life: Life | undefined
 
   addPostStartHook(name: string, run: UserCode): Disposable {
     const added = this.#postStartHooks.add(name, checkedFunction('post-start hook', name, run))
@@ -79,6 +81,16 @@ export class ApiServerRegistrations {
   addDestroy(name: string, run: StopCode, options?: DestroyOptions): Disposable {
     checkedFunction('destroy function', name, run)
     return this.#destroys.add(name, (life) => void life.addDestroy(name, run, options))
+  }
+
+  /** As {@link addDestroy}; by the life itself, where that has been given the others. */
+  addDestroyAtAnyTime(name: string, run: StopCode): Disposable {
+    return (this.#life ?? this).addDestroy(name, run)
+  }
+
+  /** Whether a life has what was registered. */
+  get isGiven(): boolean {
+    return this.#life !== undefined
   }
 
   /** A check on one endpoint or several. */
@@ -141,6 +153,7 @@ export class ApiServerRegistrations {
   giveDestroysTo(life: Life): void {
     for (const [, give] of this.#destroys.entries()) give(life)
     for (const each of this.#all) each.close()
+    this.#life = life
   }
 
   /** One of its own is in the place of an inherited one of that name. */

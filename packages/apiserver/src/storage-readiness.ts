@@ -9,6 +9,7 @@ import {
   show,
   type UserCode,
 } from './engine.ts'
+import type { ApiServerRegistrations } from './registrations.ts'
 
 /** Time between two questions to a storage. */
 const POLL_MS = 100
@@ -105,6 +106,25 @@ export class StorageReadiness {
         // Not ready, whatever the reason: it is asked again.
       },
     )
+  }
+}
+
+/** Waits for the storages of API groups. */
+const STORAGE_HOOK = 'storage-readiness'
+
+/**
+ * Has the readiness of a server wait for storages: by one hook, which is added for the first of
+ * them unless the server has been prepared.
+ * @param server its name
+ */
+export function storageAwaiter(server: string, readiness: StorageReadiness, registered: ApiServerRegistrations) {
+  let hasHook = false
+  return (resource: string, probe: StorageProbe): void => {
+    readiness.register(resource, probe)
+    if (hasHook || registered.isGiven) return
+    // That of a delegate has the name already.
+    registered.addPostStartHook(registered.hasPostStartHook(STORAGE_HOOK) ? `${STORAGE_HOOK}-${server}` : STORAGE_HOOK, readiness.hook)
+    hasHook = true
   }
 }
 

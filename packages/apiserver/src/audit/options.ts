@@ -9,6 +9,7 @@ import {
   type Needs,
   onOff,
   option,
+  type Problems,
   type ResolvedOf,
   type UserOptions,
   value,
@@ -284,4 +285,15 @@ export const AUDIT_OPTIONS = {
       needs: needsPolicy,
     },
   ),
+}
+
+interface Given {
+  readonly auditPolicy?: AuditPolicy | undefined
+  readonly auditPolicyFile?: string | undefined
+}
+
+/** What the options of auditing mean for each other. */
+export function checkAudit({ auditPolicy, auditPolicyFile }: Given, problems: Problems): void {
+  if (auditPolicy !== undefined && auditPolicyFile !== undefined)
+    problems.addForOption('auditPolicyFile', auditPolicyFile, `none beside ${problems.label('auditPolicy')}`)
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ApiExchange, apiExchangeOf, infoOf } from '../api-exchange.ts'
-import { type Exchange, type ExchangeView, exchangeOf, type PlacedStep, responseOfUpgrade } from '../engine.ts'
+import { type Exchange, type ExchangeView, exchangeOf, type FailureAnswer, type PlacedStep, responseOfUpgrade } from '../engine.ts'
 import type { ApiHandler } from '../mux/path-mux.ts'
 import { UPGRADE } from '../request/upgrade.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
@@ -19,6 +19,15 @@ interface Way extends FiltersByPart {
   readonly behindSpan: readonly Filter[]
   readonly outerHeaders: (exchange: ApiExchange) => OuterHeaders
   readonly over: (exchange: ApiExchange) => void
+  readonly failureAnswer: FailureAnswer
+}
+
+interface PassageParts {
+  readonly chain: FiltersByPart
+  readonly users: readonly UserFilter[]
+  readonly failed: FilterFailed
+  /** What is answered for whatever fails on the way. */
+  readonly failureAnswer: FailureAnswer
 }
 
 /**
@@ -43,9 +52,9 @@ export class Passage {
   }
 
   /** To be called once. */
-  open(chain: FiltersByPart, users: readonly UserFilter[], failed: FilterFailed): void {
+  open({ chain, users, failed, failureAnswer }: PassageParts): void {
     const [untilSpan, behindSpan] = splitAtSpan(chain.inner)
-    this.#way = { ...chain, untilSpan, behindSpan, outerHeaders: outerHeadersOf(chain, users), over: overFor(chain, failed) }
+    this.#way = { ...chain, untilSpan, behindSpan, outerHeaders: outerHeadersOf(chain, users), over: overFor(chain, failed), failureAnswer }
   }
 
   /** Those before the count. */
@@ -85,6 +94,9 @@ export class Passage {
     UPGRADE.set(exchange, { socket, head, ordinary: this.#ordinary })
     return this.listener(request, exchange.response)
   }
+
+  /** What failed requests are answered with. */
+  readonly failureAnswer: FailureAnswer = (exchange, thrown) => this.#filters.failureAnswer(exchange, thrown)
 
   get #filters(): Way {
     return this.#way as Way

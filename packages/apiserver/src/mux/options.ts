@@ -1,0 +1,69 @@
+import { needsAuthorizationOf } from '../authorization/options.ts'
+import { isRecord, onOff, option, value } from '../engine.ts'
+
+/** Which paths a server has by itself, and what they say. */
+export const PATH_OPTIONS = {
+  /**
+   * Whether `/` lists the paths that are served.
+   * @default true
+   */
+  enableIndex: option(onOff(), { default: true, meaning: 'Whether / lists the paths that are served', upstream: 'Config.EnableIndex' }),
+  /**
+   * Whether `/apis` says which API groups are served.
+   * @default true
+   */
+  enableDiscovery: option(onOff(), {
+    default: true,
+    meaning: 'Whether /apis says which API groups are served',
+    upstream: 'Config.EnableDiscovery',
+  }),
+  /**
+   * Whether `/openapi/v2` and `/openapi/v3` describe the API groups that are served.
+   * @default true
+   */
+  enableOpenApi: option(onOff(), {
+    default: true,
+    meaning: 'Whether /openapi/v2 and /openapi/v3 describe the API groups that are served',
+    upstream: 'Config.SkipOpenAPIInstallation',
+  }),
+  /**
+   * Whether `/statusz` says what runs, and since when.
+   * @default true
+   */
+  enableStatusz: option(onOff(), {
+    default: true,
+    meaning: 'Whether /statusz says what runs, and since when',
+    upstream: 'feature gate ComponentStatusz',
+  }),
+  /**
+   * Whether `/metrics` is served.
+   * @default true
+   */
+  enableMetrics: option(onOff(), { default: true, meaning: 'Whether /metrics is served', upstream: 'Config.EnableMetrics' }),
+  /**
+   * Whether `/debug/pprof/` serves CPU profiles and heap snapshots, and `DELETE /metrics` forgets
+   * what was counted. A heap snapshot has every secret of the process in it: only with
+   * authorization.
+   * @default false
+   */
+  enableProfiling: option(onOff(), {
+    flag: 'profiling',
+    default: false,
+    meaning: 'Whether /debug/pprof/ serves CPU profiles and heap snapshots, and DELETE /metrics forgets what was counted',
+    upstream: '--profiling',
+    needs: needsAuthorizationOf(
+      '/debug/pprof/heap',
+      'a heap snapshot has every secret of the process in it, and everyone would be given one (AlwaysAllow and paths that are always allowed decide nothing)',
+    ),
+  }),
+  /**
+   * What `/version` answers.
+   * @default { gitVersion: 'v0.0.0' }
+   */
+  version: option(value<Readonly<Record<string, string>>>('an object of texts', isRecord), {
+    default: { gitVersion: 'v0.0.0' },
+    defaultWords: () => "{ gitVersion: 'v0.0.0' }",
+    meaning: 'What /version answers',
+    upstream: 'Config.EffectiveVersion',
+  }),
+}
