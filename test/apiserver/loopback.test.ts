@@ -88,6 +88,7 @@ describe('the own client of a server', () => {
     expect(await version.json()).toMatchObject({ gitVersion: 'v0.0.0' })
     const echo = await server.loopback.fetch('/echo?a=b', { method: 'POST', body: 'a body', headers: { 'X-Own': 'yes' } })
     expect([echo.status, echo.headers.get('x-asked'), await echo.text()]).toEqual([200, 'POST yes', 'a body'])
+    expect(await (await server.loopback.fetch('/echo', { method: 'DELETE', body: 'which ones' })).text()).toBe('which ones')
     const head = await server.loopback.fetch('/nothing', { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([404, ''])
   })

@@ -15,7 +15,10 @@ export async function askOverHttp1(
   const place = socketPath === undefined ? { host, port } : { socketPath }
   const secured = isTls && pair ? { ca: pair.cert, cert: pair.cert, key: pair.key, servername: pair.name } : {}
   const ask = isTls ? (await import('node:https')).request : requestHttp
-  const request = ask({ ...place, ...secured, path, method, headers, signal, agent: false })
+  // Node does not frame the body of a DELETE by itself: the server would take it for a second
+  // request.
+  const framed = body === null || 'content-length' in headers ? headers : { ...headers, 'transfer-encoding': 'chunked' }
+  const request = ask({ ...place, ...secured, path, method, headers: framed, signal, agent: false })
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
     // Also after the answer, when it is the reader of the body who hears of it.
