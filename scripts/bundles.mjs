@@ -13,12 +13,11 @@ const packages = packagesOf('package.json')
 const packagesOfApiServer = packagesOf('packages/apiserver/package.json')
 
 /**
- * Packages stay packages, so that a program's own inspector sees the xstate that we use. But one class of rxjs is all we need of it, and any
- * copy's operators take what it gives: ten files of CommonJS less to load.
- * @param {string} id
+ * Packages stay packages, so that a program's own inspector sees the xstate that we use. But few parts of rxjs are all we need of it, and any
+ * copy's operators take what they give: files of CommonJS less to load.
  */
-const isExternal = (id) =>
-  id.startsWith('node:') || (!id.startsWith('rxjs/internal/') && packages.some((name) => id === name || id.startsWith(`${name}/`)))
+const isExternalTo = (/** @type {readonly string[]} */ all) => (/** @type {string} */ id) =>
+  id.startsWith('node:') || (!id.startsWith('rxjs/internal/') && all.some((name) => id === name || id.startsWith(`${name}/`)))
 
 /** What programs import, by the name of the bundle. */
 export const ENTRIES = {
@@ -63,7 +62,7 @@ const tolerant = (code) =>
 const ours = {
   platform: 'neutral',
   resolve: { conditionNames: ['quiesce-source', 'es2015', 'import', 'default'] },
-  external: isExternal,
+  external: isExternalTo(packages),
   // One file for both kinds of modules, which stand in folders of the same depth.
   plugins: [
     { name: 'page', resolveId: (/** @type {string} */ id) => (id === '#page' ? { id: '../inspector-page.cjs', external: true } : null) },
@@ -162,7 +161,8 @@ export default [
   },
   {
     platform: 'neutral',
-    external: (id) => id.startsWith('node:') || packagesOfApiServer.some((name) => id === name || id.startsWith(`${name}/`)),
+    resolve: { conditionNames: ['es2015', 'import', 'default'] },
+    external: isExternalTo(packagesOfApiServer),
     plugins: [doors],
     input: { ...API_SERVER, cli: 'packages/apiserver/src/cli/main.ts' },
     output: { comments, dir: 'packages/apiserver/dist', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js', cleanDir: true },

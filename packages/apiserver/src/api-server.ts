@@ -268,6 +268,14 @@ export class ApiServer implements Delegate {
     return this.registered.addPreShutdownHook(name, withLoopback(this.#loopback, run), options)
   }
 
+  /**
+   * Writes a warning into the log and into the report: for what a server does beside its requests.
+   * Before the server is prepared, the warning waits until it is.
+   */
+  warn(message: string, details?: Readonly<Record<string, unknown>>): void {
+    this.#facts.warn(message, details)
+  }
+
   /** As {@link Life.addMuxCompleteSignal}. */
   addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable {
     return this.registered.addMuxCompleteSignal(name, complete)

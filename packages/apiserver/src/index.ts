@@ -60,6 +60,9 @@ export type { Admission, FlowControl, Seat } from './chain/flow-control.ts'
 export { CHAIN_ORDER } from './chain/order.ts'
 export { ABORT_HANDLER } from './chain/panic-recovery.ts'
 export { warn } from './chain/warnings.ts'
+export { type LoopbackScope, loopbackResource } from './client/loopback-resource.ts'
+export type { CallOptions, ClientEvent, DeleteChoices, ListWatch, ResourceClient, Snapshot } from './client/resource-client.ts'
+export { storageListWatch } from './client/storage-list-watch.ts'
 export { type ApiServerConfig, type CompletedConfig, completeConfig } from './config.ts'
 export { type Delegate, emptyDelegate, notFoundDelegate } from './delegate.ts'
 export type { AdmissionOperation, AdmissionPlugin, AdmissionRequest, AdmissionTarget } from './groups/admission/plugin.ts'
@@ -81,6 +84,17 @@ export type { Strategy } from './groups/resource/strategy.ts'
 export { selfReviews } from './groups/reviews/self-reviews.ts'
 export { type MemoryResource, type MemoryStorage, type MemoryStorageOptions, memoryStorage } from './groups/storage/memory-storage.ts'
 export type { ListQuery, MaybePromise, Page, ReviewContext, Storage, StorageEvent, StorageWatch } from './groups/storage/storage.ts'
+export { createInformer, type Informer, type InformerEvent, type InformerOptions } from './informer/informer.ts'
+export type { Indexer } from './informer/object-cache.ts'
+export { type InformerScope, type SharedInformers, type SharedInformersOptions, sharedInformers } from './informer/shared-informers.ts'
+export {
+  createWorkQueue,
+  type Reconcile,
+  type Reconciled,
+  type WorkQueue,
+  type WorkQueueOptions,
+  type WorkQueueRun,
+} from './informer/work-queue.ts'
 export { addLatency, type Layer } from './latency.ts'
 export type { WithLoopback } from './loopback/before-life.ts'
 export type { LoopbackClient } from './loopback/loopback.ts'

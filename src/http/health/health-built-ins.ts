@@ -46,7 +46,7 @@ export function hookFinished(hasFinished: () => boolean): Check {
 }
 
 /** Something that fills a local copy of remote data before the server is of any use. */
-export interface Informer {
+export interface SyncedInformer {
   /** What it holds, for the reason of a failure. */
   readonly type: string
   hasSynced(): boolean
@@ -57,7 +57,7 @@ export interface Informer {
  * `informer-sync`, on `/readyz`.
  * @see kubernetes/apiserver pkg/server/healthz/healthz.go NewInformerSyncHealthz
  */
-export function informersSynced(informers: Iterable<Informer>): Check {
+export function informersSynced(informers: Iterable<SyncedInformer>): Check {
   return () => {
     const waiting = [...informers].filter((informer) => !informer.hasSynced()).map(({ type }) => type)
     if (waiting.length > 0) throw new Error(`${waiting.length} informers not started yet: [${waiting.join(' ')}]`)

@@ -1,0 +1,69 @@
+import { type ApiObject, keyOf, keyText, type ObjectKey } from '../groups/api-object.ts'
+
+/** The values under which an object is found in an index; none: it is not in it. */
+export type Indexer<T extends ApiObject = ApiObject> = (object: T) => readonly string[]
+
+/**
+ * Objects by their keys, and by what indexers say of them. An object that is in it must not be
+ * changed.
+ * @see kubernetes/client-go tools/cache/thread_safe_store.go
+ */
+export class ObjectCache<T extends ApiObject> {
+  readonly #objects = new Map<string, T>()
+  readonly #indexers: readonly (readonly [name: string, of: Indexer<T>, byValue: Map<string, Set<string>>])[]
+
+  constructor(indexers: Readonly<Record<string, Indexer<T>>>) {
+    this.#indexers = Object.entries(indexers).map(([name, of]) => [name, of, new Map()])
+  }
+
+  get size(): number {
+    return this.#objects.size
+  }
+
+  get(key: ObjectKey): T | undefined {
+    return this.#objects.get(keyText(key))
+  }
+
+  all(): readonly T[] {
+    return [...this.#objects.values()]
+  }
+
+  /** Undefined: there is no such index. */
+  by(index: string, value: string): readonly T[] | undefined {
+    const found = this.#indexers.find(([name]) => name === index)
+    return found && [...(found[2].get(value) ?? [])].map((key) => this.#objects.get(key) as T)
+  }
+
+  /** Keeps an object in the place of the one that had its key, which is returned. */
+  set(object: T): T | undefined {
+    const key = keyText(keyOf(object))
+    const previous = this.#objects.get(key)
+    if (previous) this.#unindex(key, previous)
+    this.#objects.set(key, object)
+    for (const [, of, byValue] of this.#indexers)
+      for (const value of of(object)) {
+        const keys = byValue.get(value)
+        if (keys) keys.add(key)
+        else byValue.set(value, new Set([key]))
+      }
+    return previous
+  }
+
+  /** What was there is returned. */
+  delete(of: ObjectKey): T | undefined {
+    const key = keyText(of)
+    const previous = this.#objects.get(key)
+    if (previous) this.#unindex(key, previous)
+    this.#objects.delete(key)
+    return previous
+  }
+
+  #unindex(key: string, object: T): void {
+    for (const [, of, byValue] of this.#indexers)
+      for (const value of of(object)) {
+        const keys = byValue.get(value)
+        keys?.delete(key)
+        if (keys?.size === 0) byValue.delete(value)
+      }
+  }
+}
