@@ -53,9 +53,10 @@ export class ScriptedSource implements ListWatch {
     this.deliver()
   }
 
-  /** Gives the last events once more. */
+  /** Gives the last events that a watch has had once more. */
   repeatLast(count: number): void {
-    for (const subscriber of [...this.#watching.keys()]) for (const { event } of this.written.slice(-count)) subscriber.next(event)
+    for (const [subscriber, given] of [...this.#watching])
+      for (const { event } of this.written.filter(({ revision }) => revision <= given).slice(-count)) subscriber.next(event)
   }
 
   bookmark(): void {
