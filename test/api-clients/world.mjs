@@ -24,12 +24,12 @@ const notes = defineResource({
   versions: { v1: { schema: { type: 'object', properties: { number: { type: 'integer' } } } } },
 })
 
-/** @param {import('../../packages/apiserver/dist/index.js').MemoryResource} memory @param {string} type @param {string} name @param {number} number */
-function write(memory, type, name, number) {
+/** @param {import('../../packages/apiserver/dist/index.js').StoreStorage} memory @param {string} type @param {string} name @param {number} number */
+async function write(memory, type, name, number) {
   const key = { namespace: 'default', name }
   const metadata = { name, namespace: 'default', uid: `uid-${name}-${number}`, creationTimestamp: '2026-11-26T00:00:00Z' }
   const object = { apiVersion: 'clients.example/v1', kind: 'Note', metadata, number }
-  const stored = memory.get(key)
+  const stored = await memory.get(key)
   if (stored === undefined) return memory.create(object)
   const { resourceVersion = '', uid = '' } = stored.metadata
   return type === 'delete'
@@ -37,7 +37,7 @@ function write(memory, type, name, number) {
     : memory.update({ ...object, metadata: { ...metadata, uid } }, resourceVersion)
 }
 
-/** @param {import('../../packages/apiserver/dist/index.js').MemoryResource} memory @param {number} port */
+/** @param {import('../../packages/apiserver/dist/index.js').StoreStorage} memory @param {number} port */
 async function serve(memory, port) {
   // Not destroyed with a server: the next one has the same.
   /** @type {import('../../packages/apiserver/dist/index.js').Storage} */
@@ -47,7 +47,7 @@ async function serve(memory, port) {
     create: (object) => memory.create(object),
     update: (object, expected) => memory.update(object, expected),
     delete: (key, expected) => memory.delete(key, expected),
-    watch: (after, listener) => memory.watch(after, listener),
+    watch: (after, listener, ended) => memory.watch(after, listener, ended),
   }
   const config = completeConfig({
     port,
@@ -74,13 +74,15 @@ export async function runClient(command) {
   const memory = memoryStorage({ history: 10_000 }).resource()
   /** @type {Entry[]} */
   const written = []
-  memory.watch(
-    memory.list({ namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' }).resourceVersion,
+  const { resourceVersion } = await memory.list({ namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' })
+  await memory.watch(
+    resourceVersion,
     ({ type, object }) => {
       written.push({ type, name: object.metadata.name, version: object.metadata.resourceVersion ?? '', number: Number(object['number']) })
     },
+    () => {},
   )
-  write(memory, 'create', 'first', 0)
+  await write(memory, 'create', 'first', 0)
   let life = await serve(memory, 0)
   const port = life.addresses[0]?.port ?? 0
   const [program = '', ...args] = command
@@ -107,18 +109,18 @@ export async function runClient(command) {
         const ended = life.stop('restart')
         // Also while it ends, and while there is none.
         for (let at = 0; at < WRITES_PER_LIFE; at++) {
-          write(memory, ++number % 7 === 0 ? 'delete' : 'update', `n${number % NAMES}`, number)
+          await write(memory, ++number % 7 === 0 ? 'delete' : 'update', `n${number % NAMES}`, number)
           await sleep(PAUSE_MS)
         }
         await ended
         life = await serve(memory, port)
       }
       for (let at = 0; at < WRITES_PER_LIFE; at++) {
-        write(memory, ++number % 7 === 0 ? 'delete' : 'update', `n${number % NAMES}`, number)
+        await write(memory, ++number % 7 === 0 ? 'delete' : 'update', `n${number % NAMES}`, number)
         await sleep(PAUSE_MS)
       }
     }
-    write(memory, 'create', 'last', ++number)
+    await write(memory, 'create', 'last', ++number)
     await until(() => told.some(({ name }) => name === 'last'), 'the last event')
   } finally {
     client.kill()

@@ -5,7 +5,7 @@ import { Agent, get, type IncomingMessage, request } from 'node:http'
 import { expect, test } from 'vitest'
 import { memoryStorage } from '#apiserver/index.ts'
 import { serveApi } from '../support/api-server.ts'
-import { demoGroup, WIDGETS, widget } from './widgets.ts'
+import { demoGroup, WIDGETS, widget, widgets } from './widgets.ts'
 
 const WATCHES = 1_000
 const LANES = 16
@@ -31,7 +31,7 @@ test(`${WATCHES} watches end in their turn, each with what it has to know`, asyn
   }
   const watches: Promise<readonly [complete: boolean, last: string]>[] = []
   for (let at = 0; at < WATCHES; at += 100) watches.push(...(await Promise.all(Array.from({ length: 100 }, open))).map(({ end }) => end))
-  const { resourceVersion } = memory.list({ namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' })
+  const { resourceVersion } = await memory.list({ namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' })
   const { exitCode } = await life.stop('over')
   const ends = await Promise.all(watches)
   expect(exitCode).toBe(0)
@@ -43,7 +43,8 @@ test(`${WATCHES} watches end in their turn, each with what it has to know`, asyn
 }, 60_000)
 
 test('what was answered is stored, and nothing else is', async () => {
-  const memory = memoryStorage().resource()
+  const store = memoryStorage()
+  const [memory, kept] = [store.resource(widgets), store.resource(widgets)]
   const { life, port } = await serveApi({
     config: { shutdownDelay: '300ms', lastCall: '1s', deadline: '10s' },
     setUp: (server) => void server.installApiGroups(demoGroup(memory)),
@@ -74,7 +75,7 @@ test('what was answered is stored, and nothing else is', async () => {
   expect((await stopped)?.exitCode).toBe(0)
   agent.destroy()
   const names = (is: (outcome: number | string) => boolean) => [...outcomes].filter(([, outcome]) => is(outcome)).map(([name]) => name)
-  const { items } = memory.list({ namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' })
+  const { items } = await kept.list({ namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' })
   expect(items.map(({ metadata }) => metadata.name).sort()).toEqual(names((outcome) => outcome === 201).sort())
   expect(items.length).toBeGreaterThan(200)
   // Answered, or never taken: no connection was closed on a request.

@@ -71,8 +71,8 @@ describe('writes', () => {
       get: (key) => memory.get(key),
       create: (object) => memory.create(object),
       update: async (object, expected) => {
-        const stored = memory.get({ namespace: 'default', name: 'a' })
-        if (isFirst && stored) memory.update({ ...stored, metadata: { ...stored.metadata, labels: { by: 'another' } } }, expected)
+        const stored = await memory.get({ namespace: 'default', name: 'a' })
+        if (isFirst && stored) await memory.update({ ...stored, metadata: { ...stored.metadata, labels: { by: 'another' } } }, expected)
         isFirst = false
         return memory.update(object, expected)
       },
@@ -238,8 +238,8 @@ describe('watches', () => {
     const key = { namespace: 'default', name: 'a' }
     // More than the buffers of both sockets and the watch hold.
     for (let size = 0; size < CHANGES; size++) {
-      const { metadata, ...object } = memory.get(key) as ApiObject
-      memory.update({ ...object, metadata, spec: { size, color } }, metadata.resourceVersion as string)
+      const { metadata, ...object } = (await memory.get(key)) as ApiObject
+      await memory.update({ ...object, metadata, spec: { size, color } }, metadata.resourceVersion as string)
     }
     let text = ''
     for await (const chunk of answer) text += String(chunk)

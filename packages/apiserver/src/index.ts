@@ -82,8 +82,9 @@ export {
 export type { JsonSchema, StandardJsonSchema } from './groups/resource/schema.ts'
 export type { Strategy } from './groups/resource/strategy.ts'
 export { selfReviews } from './groups/reviews/self-reviews.ts'
-export { type MemoryResource, type MemoryStorage, type MemoryStorageOptions, memoryStorage } from './groups/storage/memory-storage.ts'
+export { type MemoryStorage, type MemoryStorageOptions, memoryStorage } from './groups/storage/memory-storage.ts'
 export type { ListQuery, MaybePromise, Page, ReviewContext, Storage, StorageEvent, StorageWatch } from './groups/storage/storage.ts'
+export { type StorageOverOptions, type StorageTuning, type StoreStorage, storageOver } from './groups/storage/storage-over.ts'
 export { createInformer, type Informer, type InformerEvent, type InformerOptions } from './informer/informer.ts'
 export type { Indexer } from './informer/object-cache.ts'
 export { type InformerScope, type SharedInformers, type SharedInformersOptions, sharedInformers } from './informer/shared-informers.ts'
@@ -104,3 +105,27 @@ export type { RequestMetrics } from './request-metrics.ts'
 export type { FetchApp } from './served-paths.ts'
 export { conflict, expired, notFound, type QualifiedResource, StatusError, serviceUnavailable } from './status-errors.ts'
 export type { StorageProbe, StorageReadiness } from './storage-readiness.ts'
+export type {
+  Deleted,
+  DeleteWrite,
+  Expectation,
+  Got,
+  KeyRange,
+  KeyValue,
+  KeyValueStore,
+  NotExpected,
+  OpenContext,
+  PutWrite,
+  Ranged,
+  RangeQuery,
+  StoreChange,
+  StoreCondition,
+  StoreEngine,
+  StoreWatch,
+  StoreWatcher,
+  WatchQuery,
+  Written,
+} from './store/key-value-store.ts'
+export { type MemoryEngineOptions, memoryEngine } from './store/memory-engine.ts'
+export { createStore, type Store, type StoreState } from './store/store.ts'
+export { StoreError, type StoreErrorReason } from './store/store-error.ts'

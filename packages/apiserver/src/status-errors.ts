@@ -165,6 +165,13 @@ export function serviceUnavailable(message: string): StatusError {
   return new StatusError({ message, reason: 'ServiceUnavailable', details: { retryAfterSeconds: 1 }, code: 503 })
 }
 
+/**
+ * What was asked for may have been done, or may still be.
+ * @see kubernetes/apimachinery pkg/api/errors/errors.go NewTimeoutError
+ */
+export const serverTimeout = (message: string): StatusError =>
+  new StatusError({ message: `Timeout: ${message}`, reason: 'Timeout', details: {}, code: 504 })
+
 /** @see kubernetes/apimachinery pkg/api/errors/errors.go NewInternalError */
 export const internalError = (message: string): StatusError =>
   new StatusError({

@@ -23,7 +23,12 @@ export function storageListWatch(name: string, storage: Pick<Storage, 'list' | '
         let isOver = false
         let close = (): void => {}
         const begin = async (): Promise<void> => {
-          const watching = await watch.call(storage, after, ({ type, object }) => subscriber.next({ type, object }))
+          const watching = await watch.call(
+            storage,
+            after,
+            ({ type, object }) => subscriber.next({ type, object }),
+            (why) => subscriber.error(why),
+          )
           close = () => watching.close()
           if (isOver) close()
         }

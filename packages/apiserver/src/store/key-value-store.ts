@@ -10,6 +10,11 @@ import type { StoreError } from './store-error.ts'
  * @see etcd api/etcdserverpb/rpc.proto
  */
 export interface KeyValueStore {
+  /**
+   * The newest revision, where it is known without asking: only this process writes. Left
+   * out: others may write, too.
+   */
+  readonly ownRevision?: number | undefined
   /** The newest revision, behind everything that was acknowledged before this was called. */
   revision(): Promise<number>
   /**
@@ -166,11 +171,14 @@ export interface StoreWatch {
 export interface StoreEngine {
   /** As it is written in logs: `memory`, `file:/var/lib/shop.db`. It has no password in it. */
   readonly name: string
+  /** What its check of `/readyz` is called; left out: it has none, as it cannot fail. */
+  readonly check?: string | undefined
   /**
-   * Once: an engine that has failed to open may be opened again, one that is open may not.
+   * Once: an engine that has failed to open may be opened again, one that is open may not. What
+   * takes no time is no promise.
    * @throws StoreError damaged: trying again is no use; whatever else: it may be of use
    */
-  open(context: OpenContext): Promise<KeyValueStore>
+  open(context: OpenContext): KeyValueStore | Promise<KeyValueStore>
 }
 
 export interface OpenContext {

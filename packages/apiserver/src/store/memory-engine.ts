@@ -43,7 +43,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}, clock: Clock = s
   const { history = HISTORY_DEFAULT, revision } = options
   if (!isCount(history)) throw optionError('history of memoryEngine()', history, 'a whole number from 0 on')
   if (revision !== undefined && !isCount(revision)) throw optionError('revision of memoryEngine()', revision, 'a whole number from 0 on')
-  return { name: 'memory', open: async () => new MemoryStore(history, revision ?? clock.wall()) }
+  return { name: 'memory', open: () => new MemoryStore(history, revision ?? clock.wall()) }
 }
 
 /** What a key was from a revision on; undefined: nothing. */
@@ -77,6 +77,10 @@ class MemoryStore implements KeyValueStore {
     this.#history = history
     this.#revision = revision
     this.#compacted = revision
+  }
+
+  get ownRevision(): number {
+    return this.#revision
   }
 
   async revision(): Promise<number> {

@@ -1,4 +1,4 @@
-import { QuiesceError } from '../engine.ts'
+import { checkArguments, QuiesceError } from '../engine.ts'
 
 /**
  * - `compacted`: what was there at that revision is forgotten; `details.compacted` is the oldest
@@ -17,6 +17,7 @@ export class StoreError extends QuiesceError {
   readonly reason: StoreErrorReason
 
   constructor(reason: StoreErrorReason, message: string, details: Record<string, unknown> = {}, cause?: unknown) {
+    checkArguments('new StoreError(reason, message)', [reason, 'a text'], [message, 'a text'])
     super('ERR_STORE', message, { reason, ...details }, cause)
     this.reason = reason
   }

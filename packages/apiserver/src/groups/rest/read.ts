@@ -59,6 +59,7 @@ async function pageOf(rest: RestRequest, { labels, fields, limit, continueToken,
       limit,
       at,
       start: token?.start ?? '',
+      ...(at === undefined && resourceVersion !== '' && { notOlderThan: resourceVersion }),
     })
     if (at === undefined && resourceVersion !== '' && BigInt(resourceVersion) > BigInt(page.resourceVersion))
       throw tooLargeResourceVersion(resourceVersion, page.resourceVersion)

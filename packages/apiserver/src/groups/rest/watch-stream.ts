@@ -92,6 +92,7 @@ export class WatchStream {
 
   /** The last frame says why there are no more. */
   fail(failure: Failure): void {
+    if (this.#isEnded) return
     this.#send('ERROR', failureStatus(failure))
     this.end()
   }

@@ -24,7 +24,8 @@ export async function watchObjects(rest: RestRequest): Promise<void> {
   const stream = new WatchStream(rest, output, { initial, allowsBookmarks: options.allowsBookmarks })
   const ended = stream.open()
   try {
-    stream.follow(await rest.storage.watch(after, (event) => give(stream, event, isWanted)))
+    const hear = (event: StorageEvent): void => give(stream, event, isWanted)
+    stream.follow(await rest.storage.watch(after, hear, ({ failure }) => stream.fail(failure)))
   } catch (thrown) {
     if (!(thrown instanceof StatusError)) {
       stream.end()
@@ -44,7 +45,14 @@ interface Beginning {
 async function beginning(rest: RestRequest, options: ListOptions, matches: (object: ApiObject) => boolean): Promise<Beginning> {
   const { resourceVersion, sendInitialEvents = resourceVersion === '' } = options
   if (!sendInitialEvents && resourceVersion !== '') return { after: resourceVersion, initial: undefined }
-  const page = await rest.storage.list({ namespace: rest.namespace, matches, limit: undefined, at: undefined, start: '' })
+  const page = await rest.storage.list({
+    namespace: rest.namespace,
+    matches,
+    limit: undefined,
+    at: undefined,
+    start: '',
+    ...(resourceVersion !== '' && { notOlderThan: resourceVersion }),
+  })
   if (resourceVersion !== '' && BigInt(resourceVersion) > BigInt(page.resourceVersion))
     throw tooLargeResourceVersion(resourceVersion, page.resourceVersion)
   return { after: page.resourceVersion, initial: sendInitialEvents ? page.items : undefined }

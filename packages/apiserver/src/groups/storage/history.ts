@@ -31,6 +31,12 @@ export class History {
     this.#forgotten = dropped.at(-1)?.revision ?? this.#forgotten
   }
 
+  /** Older ones than are here, up to where these begin: they are known from `from` on. */
+  precede(changes: readonly Change[], from: number): void {
+    this.#changes.unshift(...changes)
+    this.#forgotten = from
+  }
+
   /** Those behind a revision, oldest first. */
   after(revision: number): readonly Change[] {
     let low = 0

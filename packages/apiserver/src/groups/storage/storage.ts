@@ -1,5 +1,7 @@
 import type { UserInfo } from '../../authentication/user.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
+import type { StatusError } from '../../status-errors.ts'
+import type { Store } from '../../store/store.ts'
 import type { ApiObject, ObjectKey } from '../api-object.ts'
 
 export type MaybePromise<T> = T | PromiseLike<T>
@@ -30,9 +32,11 @@ export interface Storage {
   /**
    * Gives every change after a version, in order and without a gap, to a listener that takes no
    * time and does not throw.
+   * @param ended called when nothing more comes, though the watch was not closed: clients are told,
+   * and watch or list again
    * @throws StatusError `expired()` for a version behind which not all changes are known
    */
-  watch?(after: string, listener: (event: StorageEvent) => void): MaybePromise<StorageWatch>
+  watch?(after: string, listener: (event: StorageEvent) => void, ended: (why: StatusError) => void): MaybePromise<StorageWatch>
   /**
    * Answers an object that is a question, and is kept nowhere: `create` of a kind that has neither
    * names nor anything else that can be done with it.
@@ -45,6 +49,8 @@ export interface Storage {
   ready?(context: { readonly signal: AbortSignal }): unknown
   /** Called when the server ends, once nothing is written any more; a second time is nothing. */
   destroy?(): unknown
+  /** What its objects are kept in, which has a life of its own; several may have the same. */
+  readonly store?: Store
 }
 
 /** Of the request that asks. */
@@ -65,6 +71,11 @@ export interface ListQuery {
   readonly limit: number | undefined
   /** The version at which it is; undefined: the newest. */
   readonly at: string | undefined
+  /**
+   * With `at` undefined: how new it has to be at least; `0`: whatever the storage has at hand. Left
+   * out: behind everything that was answered before.
+   */
+  readonly notOlderThan?: string | undefined
   /** The key, as `namespace/name`, at which it begins; empty: the first. */
   readonly start: string
 }
