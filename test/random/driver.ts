@@ -8,7 +8,7 @@ import type { LifecycleOptions } from '#src/options/options.ts'
 import type { TestConnection, TestRequest } from '#src/testing/network/test-connection.ts'
 import { type TestLife, testLife } from '#src/testing/test-life.ts'
 import type { TestWorld } from '#src/testing/test-world.ts'
-import { remembered } from '../../packages/model/src/engine/remembered.ts'
+import { remembered } from '../../packages/model/src/engine/memo.ts'
 import type { Behaviour, Command, Sequence, Setting } from './commands.ts'
 import { modelOf, Shadow } from './shadow.ts'
 

@@ -2,7 +2,7 @@ import type { AnyActor, AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 
 import { type ActorState, Model, rejects, resolves, viewOf } from '#model'
 import { composeLifecycle, type LifePlan } from '#src/machines/lifecycle.ts'
 import { lineDiff } from '#src/testing/trace/line-diff.ts'
-import { remembered } from '../../packages/model/src/engine/remembered.ts'
+import { remembered } from '../../packages/model/src/engine/memo.ts'
 
 /** A timer that is about to be handled: xstate has forgotten it already. */
 interface Due {

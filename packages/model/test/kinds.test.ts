@@ -56,7 +56,7 @@ const parentOf = (logic: AnyActorLogic) =>
   })
 
 /** What happens with the child, in words. */
-function doings(logic: AnyActorLogic, child?: OpaqueChild): string[] {
+function commandsOf(logic: AnyActorLogic, child?: OpaqueChild): string[] {
   const { model } = explored(parentOf(logic), child ? { children: { child } } : {})
   return model.choices.all.all.map(({ label }) => label).sort()
 }
@@ -75,28 +75,28 @@ describe('does what its kind can do', () => {
     ['transition', []],
     ['machine', []],
   ])('%s', (kind, expected) => {
-    expect(doings(KINDS[kind] as AnyActorLogic)).toEqual(expected)
+    expect(commandsOf(KINDS[kind] as AnyActorLogic)).toEqual(expected)
   })
 
   test('of logic that is made by hand nothing is known', () => {
-    expect(() => doings(KINDS['logic of its own'] as AnyActorLogic)).toThrow(
+    expect(() => commandsOf(KINDS['logic of its own'] as AnyActorLogic)).toThrow(
       expect.objectContaining({
         code: 'ERR_MODEL_UNSUPPORTED',
         message: expect.stringContaining('say in `children` what it may do') as string,
       }),
     )
-    expect(doings(KINDS['logic of its own'] as AnyActorLogic, { outcomes: [resolves(7)] })).toEqual(['c resolves 7'])
+    expect(commandsOf(KINDS['logic of its own'] as AnyActorLogic, { outcomes: [resolves(7)] })).toEqual(['c resolves 7'])
   })
 
   test('and that alone which is said of it, if anything is', () => {
-    expect(doings(KINDS['promise'] as AnyActorLogic, { outcomes: [resolves('x')] })).toEqual(['c resolves "x"'])
-    expect(doings(KINDS['callback'] as AnyActorLogic, { sends: events('item', 'more.of it') })).toEqual([
+    expect(commandsOf(KINDS['promise'] as AnyActorLogic, { outcomes: [resolves('x')] })).toEqual(['c resolves "x"'])
+    expect(commandsOf(KINDS['callback'] as AnyActorLogic, { sends: events('item', 'more.of it') })).toEqual([
       'c sends item',
       'c sends more.of it',
     ])
-    expect(doings(KINDS['event observable'] as AnyActorLogic, { outcomes: [rejects(1)] })).toEqual(['c fails: 1'])
+    expect(commandsOf(KINDS['event observable'] as AnyActorLogic, { outcomes: [rejects(1)] })).toEqual(['c fails: 1'])
     for (const kind of ['promise', 'callback', 'observable', 'event observable', 'transition'])
-      expect(doings(KINDS[kind] as AnyActorLogic, {})).toEqual([])
+      expect(commandsOf(KINDS[kind] as AnyActorLogic, {})).toEqual([])
   })
 
   test('where it is made in its place, by its id', () => {
@@ -129,7 +129,10 @@ describe('a transition function', () => {
 
   test('hears events, keeps what it has come to, and ends only when it throws', () => {
     const exploration = explored(reducing() as never, options)
-    const seen = exploration.graph.states.map(({ local, children }) => [local.standing?.value, children.map(({ local }) => local.reduced)])
+    const seen = exploration.graph.states.map(({ local, children }) => [
+      local.configuration?.value,
+      children.map(({ local }) => local.reduced),
+    ])
     expect(seen).toEqual([
       ['on', [0]],
       ['on', [1]],
@@ -200,7 +203,7 @@ describe('what a live actor does is among it', () => {
     ['an observable fails', fromEventObservable(() => throwError(() => new Error('no'))), 'failed'],
   ])('%s', async (_, logic, state) => {
     expect(await heard(logic)).toBe(state)
-    const reached = explored(parentOf(logic)).graph.states.map(({ local }) => local.standing?.value)
+    const reached = explored(parentOf(logic)).graph.states.map(({ local }) => local.configuration?.value)
     expect(reached).toContain(state)
   })
 })

@@ -53,7 +53,7 @@ const said = ({ type }) => type
 const door = createMachine({ id: 'door', initial: 'shut', states: { shut: { on: { open: { target: 'open', actions: { type: 'opens', params: {} } } } }, open: { after: { 10: 'shut' } }, burnt: { entry: { type: 'burns', params: {} } } } })
 const opened = (options) => explore(door, { events: [{ type: 'open' }], ...options })
 const child = (logic) => setup({ actors: { child: logic } }).createMachine({ id: 'p', initial: 'a', states: { a: { invoke: { id: 'c', src: 'child', onDone: 'b', onError: 'e' }, on: { item: 'i' } }, b: {}, e: {}, i: {} } })
-const values = (logic) => explore(child(logic)).graph.states.map(({ local }) => local.standing.value)
+const values = (logic) => explore(child(logic)).graph.states.map(({ local }) => local.configuration.value)
 const list = createMachine({ id: 'l', context: { l: [] }, on: { go: { actions: assign({ l: ({ context }) => { context.l.push(1); return context.l } }) } } })
 const guarded = (guard) => createMachine({ id: 'g', initial: 'a', states: { a: { on: { go: { guard, target: 'b' } } }, b: {} } })
 const echo = createMachine({ id: 'e', on: { go: { actions: { type: 'answers', params: {} } } } })

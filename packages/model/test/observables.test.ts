@@ -64,7 +64,7 @@ class Live {
     else subject.complete()
   }
 
-  get standing() {
+  get configuration() {
     const { value, context, status, children } = this.actor.getSnapshot() as AnyMachineSnapshot
     return { value, context, status, children: Object.keys(children).sort(), subscribed: [this.feed.observed, this.gauge.observed] }
   }
@@ -90,11 +90,11 @@ test('next, error and complete of observables are what a message and the outcome
       for (const taken of [...graph.pathTo(state), edge.index]) live.take(graph.choice(taken))
       const { local, children } = graph.states[edge.to] ?? {}
       const ids = children?.map(({ id }) => id) ?? []
-      expect([edge.choice.label, live.standing]).toEqual([
+      expect([edge.choice.label, live.configuration]).toEqual([
         edge.choice.label,
         {
-          value: local?.standing?.value,
-          context: local?.standing?.context,
+          value: local?.configuration?.value,
+          context: local?.configuration?.context,
           status: local?.status,
           children: ids,
           subscribed: [ids.includes('feed'), ids.includes('gauge')],

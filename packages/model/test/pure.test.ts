@@ -12,7 +12,7 @@ interface Box {
 const box = (): Box => ({ list: [], deep: { inside: [{ n: 0 }] } })
 
 /** A machine that does one thing with its context when `go` comes. */
-const doing = (
+const assigning = (
   change: (context: Box, event: { readonly items?: number[] }) => Partial<Box>,
   guard: (context: Box) => boolean = () => true,
 ) =>
@@ -54,12 +54,12 @@ describe('a change in place is refused by its path', () => {
     return { list: context.list }
   }
   test.each<[string, () => unknown, unknown]>([
-    ['in an assignment', () => explored(doing(push), { events: go }), mutated('context.list', '[]', '[1]')],
+    ['in an assignment', () => explored(assigning(push), { events: go }), mutated('context.list', '[]', '[1]')],
     [
       'without assigning it',
       () =>
         explored(
-          doing((context) => {
+          assigning((context) => {
             context.list.push(1)
             return {}
           }),
@@ -71,7 +71,7 @@ describe('a change in place is refused by its path', () => {
       'deep inside',
       () =>
         explored(
-          doing((context) => {
+          assigning((context) => {
             ;(context.deep.inside[0] as { n: number }).n++
             return {}
           }),
@@ -83,7 +83,7 @@ describe('a change in place is refused by its path', () => {
       'of a key itself',
       () =>
         explored(
-          doing((context) => {
+          assigning((context) => {
             context.list = [7]
             return {}
           }),
@@ -95,7 +95,7 @@ describe('a change in place is refused by its path', () => {
       'in a condition',
       () =>
         explored(
-          doing(
+          assigning(
             () => ({}),
             (context) => context.list.push(1) > 0,
           ),
@@ -107,7 +107,7 @@ describe('a change in place is refused by its path', () => {
       'of an event',
       () =>
         explored(
-          doing((_, event) => {
+          assigning((_, event) => {
             event.items?.push(2)
             return {}
           }),
@@ -119,7 +119,7 @@ describe('a change in place is refused by its path', () => {
       'only in some states, where the assignment is remembered from another',
       () =>
         explored(
-          doing((context) => {
+          assigning((context) => {
             if (context.list.length < 2) return { list: [...context.list, 1] }
             context.list.reverse()
             context.list.push(3)
@@ -134,7 +134,7 @@ describe('a change in place is refused by its path', () => {
   })
 
   test('by a function of what is explored', () => {
-    const machine = doing(() => ({}))
+    const machine = assigning(() => ({}))
     const changing: ExploreOptions<typeof machine> = {
       events: (root) => {
         ;(root.context.list as number[]).push(1)
@@ -148,10 +148,10 @@ describe('a change in place is refused by its path', () => {
 
   test('by a property, which is named', () => {
     const exploration = explore(
-      doing((context) => ({ list: context.list.length > 1 ? [] : [...context.list, context.list.length] })),
+      assigning((context) => ({ list: context.list.length > 1 ? [] : [...context.list, context.list.length] })),
       { events: [{ type: 'go' }] },
     )
-    const sorts = always<ReturnType<typeof doing>>('sorted', 'sorted', (root) => (root.context.list as number[]).reverse().length >= 0)
+    const sorts = always<ReturnType<typeof assigning>>('sorted', 'sorted', (root) => (root.context.list as number[]).reverse().length >= 0)
     expect(thrownBy(() => check(exploration, [noErrors(), sorts]))).toEqual(
       error('ERR_MODEL_MUTATED', 'm in no-errors or sorted: context.list was changed in place'),
     )
@@ -181,7 +181,7 @@ describe('a change in place is refused by its path', () => {
       id: 'm',
       context: ({ input }) => input,
     })
-    const first = () => explored(machine, { input }).graph.states[0]?.local.standing?.context
+    const first = () => explored(machine, { input }).graph.states[0]?.local.configuration?.context
     expect(first()).toEqual({ list: [1] })
     input.list.push(2)
     expect(first()).toEqual({ list: [1, 2] })

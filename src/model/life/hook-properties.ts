@@ -77,8 +77,8 @@ export const abortsSignals =
     const isAborting = (root: ActorView): boolean => root.children.some(({ id }) => id === ABORT_POST_START_HOOKS)
     const begins = isAborting(after) && !isAborting(before)
     const isDue = placeOf(after, 'post-start-hooks') === 'launched' && effects.some((effect) => signalOf(effect) === until)
-    const deaf = isDue ? hooksThatRun(after) : []
-    if (deaf.length > 0) return `${deaf.join(' and ')} is not shown as told`
+    const unaware = isDue ? hooksThatRun(after) : []
+    if (unaware.length > 0) return `${unaware.join(' and ')} is not shown as told to end`
     return begins === isDue || `the signals of post-start hooks are ${begins ? '' : 'not '}aborted${isDue ? ` with ${until}` : ''}`
   }
 

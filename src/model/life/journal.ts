@@ -44,12 +44,12 @@ class TraceJournal implements DeliveryListener {
     this.add({ kind: 'sent', ...(from && { from: idOfLive(from) }), to: idOfLive(to), event: { type } })
   }
 
-  stepped(actor: Live, _before: LocalState, { local: { standing, status }, transitions }: Step): void {
+  stepped(actor: Live, _before: LocalState, { local: { configuration, status }, transitions }: Step): void {
     const taken = transitions.map(({ eventType: on, source, target }) => {
       const [to] = (target ?? []) as readonly { readonly id: string }[]
       return { on, from: source.id, ...(to && { to: to.id }) }
     })
-    this.add({ kind: 'state', actor: idOfLive(actor), value: standing?.value, context: standing?.context, status, taken })
+    this.add({ kind: 'state', actor: idOfLive(actor), value: configuration?.value, context: configuration?.context, status, taken })
   }
 
   said(_actor: Live, effect: Effect): void {

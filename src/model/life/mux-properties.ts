@@ -172,10 +172,10 @@ function isAwaited(root: ActorView): true | string {
   const phase = actorBelow(root, PHASE)
   if (!phase || isForcing(root)) return true
   const { signals } = phase.context as { readonly signals: readonly { readonly name: string; readonly state: string }[] }
-  const deaf = signals.find(
+  const wrong = signals.find(
     ({ name, state }) => (state === 'waiting') !== (actorBelow(phase, CHILD + name, AWAITS_MUX_SIGNAL) !== undefined),
   )
-  if (deaf) return `${deaf.name} is ${deaf.state}, and ${deaf.state === 'waiting' ? 'nothing waits' : 'something still waits'} for it`
+  if (wrong) return `${wrong.name} is ${wrong.state}, and ${wrong.state === 'waiting' ? 'nothing waits' : 'something still waits'} for it`
   if (isStopping(root))
     return signals.some(({ state }) => state === 'waiting') || 'what waits for the signals goes on, though all have answered'
   if (placeOf(root, 'serve') !== 'fired' || phase.matches('overdue')) return true

@@ -55,12 +55,12 @@ export function pass(filters: readonly Filter[], exchange: ApiExchange, from = 0
   return true
 }
 
-/** Tells those that were asked, and want to know, that a request is over. */
+/** Notifies the filters that a request has reached, and that have `over`, of its end. */
 export function overFor({ outer, between, inner }: FiltersByPart, failed: FilterFailed): (exchange: ApiExchange) => void {
-  const hearing = [...outer, ...between, ...inner].map((filter, at) => ({ filter, at })).filter(({ filter }) => filter.over !== undefined)
-  hearing.reverse()
+  const listeners = [...outer, ...between, ...inner].map((filter, at) => ({ filter, at })).filter(({ filter }) => filter.over !== undefined)
+  listeners.reverse()
   return (exchange) => {
-    for (const { filter, at } of hearing) {
+    for (const { filter, at } of listeners) {
       if (at >= exchange.filtersAsked) continue
       try {
         filter.over?.(exchange)

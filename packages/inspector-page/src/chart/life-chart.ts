@@ -288,11 +288,11 @@ function sentence(
   titleOf: (state: string) => string,
 ): string {
   const { fires } = (meta['row'] ?? {}) as { readonly fires?: string }
-  const hearing = [...new Set(fired.map(({ to }) => titleOf(to)))]
+  const waiting = [...new Set(fired.map(({ to }) => titleOf(to)))]
   return [
     waits.length > 0 ? `${title} waits for ${listed(waits)}` : title,
     ...(fires === undefined ? [] : [`fires ${fires}`]),
-    ...(hearing.length > 0 ? [`${listed(hearing)} ${hearing.length === 1 ? 'waits' : 'wait'} for it`] : []),
+    ...(waiting.length > 0 ? [`${listed(waiting)} ${waiting.length === 1 ? 'waits' : 'wait'} for it`] : []),
   ].join('; ')
 }
 

@@ -1,4 +1,4 @@
-import { remembered } from './remembered.ts'
+import { remembered } from './memo.ts'
 import { unsupported } from './unsupported.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { assertHeard, childOf, type Environment, eventsAt, type OpaqueChild } from './environment.ts'
 import { AFTER, isError, type LogicKind } from './internals.ts'
 import { Interner } from './interner.ts'
-import { remembered } from './remembered.ts'
+import { remembered } from './memo.ts'
 import type { ActorState, Logic, ModelEvent, Path, Timer } from './state.ts'
 import type { Steps } from './step.ts'
 

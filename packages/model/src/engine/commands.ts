@@ -1,6 +1,6 @@
 import type { AnyActorRef, AnyMachineSnapshot, ExecutableActionObject } from 'xstate'
+import { type Collected, type StandIn, UNNAMED } from './actor-scope.ts'
 import { canonical } from './canonical.ts'
-import type { Doing } from './doing.ts'
 import {
   CANCEL,
   cancelled,
@@ -21,8 +21,8 @@ import {
   spawned,
   stopped,
 } from './internals.ts'
-import { type Harvest, type StandIn, UNNAMED } from './scope.ts'
 import type { Address, Logic } from './state.ts'
+import type { StepCommands } from './step-commands.ts'
 import type { Command, StepTable } from './step-table.ts'
 import { unsupported } from './unsupported.ts'
 
@@ -46,7 +46,7 @@ export class Commands {
    * computes the step and everything else after it; one that starts performs all of it in order,
    * after starting its children.
    */
-  of(before: AnyMachineSnapshot | undefined, after: AnyMachineSnapshot, { actions, transitions }: Harvest): Doing {
+  of(before: AnyMachineSnapshot | undefined, after: AnyMachineSnapshot, { actions, transitions }: Collected): StepCommands {
     // Entry actions may speak to a child that is made after them.
     const starts = new Map<unknown, Command>()
     for (const action of actions) {
@@ -70,7 +70,7 @@ export class Commands {
   }
 
   /** Of a step that threw: what was said before has been said, everything else is lost. */
-  said({ actions, transitions }: Harvest): Doing {
+  said({ actions, transitions }: Collected): StepCommands {
     const early = actions.flatMap((action) => (action.type.startsWith(OWN) ? [] : this.#effect(action)))
     return { early, late: [], transitions }
   }

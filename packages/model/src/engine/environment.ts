@@ -3,11 +3,11 @@ import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
 import { assertFields, shown } from '../options.ts'
 import { assertUnchanged } from './changes.ts'
+import type { MachineConfiguration } from './configuration.ts'
 import type { ContextKeys } from './context-keys.ts'
 import type { LogicKind } from './internals.ts'
 import { contextNow, valueShown } from './named.ts'
 import { purely } from './purely.ts'
-import type { MachineStanding } from './standing.ts'
 import type { LocalState, Logic } from './state.ts'
 import type { ContextOf, InputOf, MachineEvent, StateOf, ValueOf } from './typed.ts'
 import { eventsHeardBy, hears } from './vocabulary.ts'
@@ -77,22 +77,22 @@ const DEFAULTS: Readonly<Record<LogicKind, { readonly outcomes: readonly Outcome
   'logic of its own': { outcomes: [resolves(), rejects()], sends: true },
 }
 
-export function eventsAt({ events = [] }: Environment, { standing, logic }: LocalState): readonly EventObject[] {
+export function eventsAt({ events = [] }: Environment, { configuration, logic }: LocalState): readonly EventObject[] {
   if (typeof events !== 'function') return events
-  const where = { machine: `${logic.name}: events()`, value: standing?.value }
+  const where = { machine: `${logic.name}: events()`, value: configuration?.value }
   const listed: unknown = purely(
     () => where,
-    () => events(rootView(logic, standing as MachineStanding)),
+    () => events(rootView(logic, configuration as MachineConfiguration)),
   )
-  assertUnchanged(standing?.context, 'context', where)
+  assertUnchanged(configuration?.context, 'context', where)
   if (!Array.isArray(listed)) throw new ModelError('ERR_MODEL_OPTION', `events(): returned ${String(listed)}, allowed: a list of events`)
   return listed as readonly EventObject[]
 }
 
-const rootView = (logic: Logic, standing: MachineStanding): RootView => ({
-  value: valueShown(logic, standing.value),
-  context: contextNow(standing.context, logic.contextKeys as ContextKeys),
-  matches: (value) => standing.matches(value),
+const rootView = (logic: Logic, configuration: MachineConfiguration): RootView => ({
+  value: valueShown(logic, configuration.value),
+  context: contextNow(configuration.context, logic.contextKeys as ContextKeys),
+  matches: (value) => configuration.matches(value),
 })
 
 /** @throws ModelError ERR_MODEL_UNKNOWN for one that the root would never hear */

@@ -133,8 +133,8 @@ function walk(
 /** Which context key took the most new values among the local states that were found last. */
 function tooLarge(statesMax: number, locals: readonly LocalState[]): ModelError {
   const values = new Map<string, Set<string>>()
-  for (const { logic, standing } of locals.slice(locals.length >>> 1)) {
-    for (const [key, value] of Object.entries(standing?.context ?? {})) {
+  for (const { logic, configuration } of locals.slice(locals.length >>> 1)) {
+    for (const [key, value] of Object.entries(configuration?.context ?? {})) {
       const name = `${logic.name}: ${key}`
       values.set(name, (values.get(name) ?? new Set()).add(canonical(value, name)))
     }

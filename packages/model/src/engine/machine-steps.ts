@@ -1,24 +1,24 @@
 import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine } from 'xstate'
 import { ModelError } from '../errors.ts'
+import { type Collected, StandIn } from './actor-scope.ts'
 import { canonical } from './canonical.ts'
 import { assertUnchanged } from './changes.ts'
 import { Commands } from './commands.ts'
-import { type Assigned, type ContextState, Contexts } from './contexts.ts'
-import { type Doing, Doings } from './doing.ts'
+import { MachineConfiguration } from './configuration.ts'
+import { type Assigned, type ContextState, Contexts } from './context-table.ts'
+import { type Dependency, MemoTree } from './dependencies.ts'
+import type { InstrumentedMachine, Watched } from './instrumented-machine.ts'
 import { type Context, INIT, isError, nodesPart, SEND, SPAWN, STOP_CHILD, sent, spawned, stopped } from './internals.ts'
-import { type Look, LookTree } from './looks.ts'
 import type { Where } from './purely.ts'
 import { type Region, type RegionFrame, Regions } from './regions.ts'
-import { type Harvest, StandIn } from './scope.ts'
-import { MachineStanding } from './standing.ts'
 import type { LocalState, Logic, ModelEvent } from './state.ts'
+import { CommandSequence, type StepCommands } from './step-commands.ts'
 import type { Step, StepTable } from './step-table.ts'
-import type { Watched, WatchedMachine } from './watch.ts'
 
 /**
- * The steps of one machine. xstate computes each; the result is remembered by what xstate looked at
- * on the way (see `looks.ts`), and serves every standing that looks the same. In a machine of many
- * regions, of which an event concerns few, that is most of them.
+ * The steps of one machine. xstate computes each; the result is remembered by what xstate read on
+ * the way (see `dependencies.ts`), and serves every configuration that agrees in it. In a machine
+ * of many regions, of which an event concerns few, that is most of them.
  */
 export class MachineSteps {
   /** How many steps xstate has computed. */
@@ -26,19 +26,19 @@ export class MachineSteps {
   readonly #steps: StepTable
   readonly #logic: Logic
   readonly #machine: AnyStateMachine
-  readonly #watched: WatchedMachine
+  readonly #watched: InstrumentedMachine
   readonly #standIn: StandIn
   readonly #commands: Commands
   readonly #regions: Regions
   readonly #contexts: Contexts
-  readonly #known = new LookTree<Change>()
-  readonly #nothing = new Doings()
+  readonly #known = new MemoTree<Change>()
+  readonly #nothing = new CommandSequence()
   /** Of the children in a snapshot only their names matter, and whose they are. */
   readonly #refs = new Map<string, AnyActorRef>()
   /** A snapshot of this machine, to make others of. */
   #template: AnyMachineSnapshot | undefined
 
-  constructor(steps: StepTable, logic: Logic, watched: WatchedMachine, isRoot: boolean) {
+  constructor(steps: StepTable, logic: Logic, watched: InstrumentedMachine, isRoot: boolean) {
     this.#steps = steps
     this.#logic = logic
     this.#watched = watched
@@ -51,10 +51,10 @@ export class MachineSteps {
 
   initial(input: unknown): Step {
     this.computed++
-    const harvest: Harvest = { actions: [], transitions: [] }
+    const collected: Collected = { actions: [], transitions: [] }
     const after: AnyMachineSnapshot = this.#watched.aside(() =>
       this.#standIn.collect(
-        harvest,
+        collected,
         () => ({ machine: this.#logic.name, event: INIT }),
         (scope) => this.#machine.getInitialSnapshot(scope, input as never),
       ),
@@ -64,38 +64,40 @@ export class MachineSteps {
     const local = this.#local(this.#reached(after, after.context as Context), after)
     // An actor that could not be initialised ends at once; nothing that it asked for is done.
     if (after.status === 'error') return stepTo(local, this.#nothing)
-    return stepTo(local, this.#nothing.and(this.#commands.of(undefined, after, harvest)))
+    return stepTo(local, this.#nothing.and(this.#commands.of(undefined, after, collected)))
   }
 
   /**
-   * What a standing answers an event with. Where it can be, the step is put together of one part
+   * The step that a configuration takes for an event. Where possible it is put together of one part
    * for each event raised on the way.
    */
   next(local: LocalState, event: ModelEvent): Step {
-    let at = local.standing as MachineStanding
-    let doings = this.#nothing
+    let at = local.configuration as MachineConfiguration
+    let sequence = this.#nothing
     let partsLeft = this.#watched.maxIterations
     const raised = [event]
     for (let next = raised.shift(); next !== undefined; next = raised.shift()) {
       // An error without a handler ends the machine; that a machine raises one itself is no such
       // thing.
-      if (isDeaf(at, next.type) && !(next === event && isError(next.type))) continue
+      if (ignores(at, next.type) && !(next === event && isError(next.type))) continue
       const part = this.#part(at, next)
-      doings = doings.and(part.doing)
-      if ('thrown' in part) return this.#failed(local, doings, part.thrown)
-      if (--partsLeft < 0) return this.#failed(local, doings, new Error(`endless loop of raised events: ${next.type}`))
+      sequence = sequence.and(part.commands)
+      if ('thrown' in part) return this.#failed(local, sequence, part.thrown)
+      if (--partsLeft < 0) return this.#failed(local, sequence, new Error(`endless loop of raised events: ${next.type}`))
       at = this.#after(part, at, next)
-      if (part.end.status !== 'active') return stepTo(this.#local(at, part.end), doings)
+      if (part.end.status !== 'active') return stepTo(this.#local(at, part.end), sequence)
       raised.push(...part.raised)
     }
-    return stepTo(at === local.standing ? local : this.#local(at, ACTIVE), doings)
+    return stepTo(at === local.configuration ? local : this.#local(at, ACTIVE), sequence)
   }
 
   /** The same step by xstate alone: undivided, and whatever is known. */
   recompute(local: LocalState, event: ModelEvent): Step {
-    const { part, reached } = this.#compute(local.standing as MachineStanding, event, false)
-    const doings = this.#nothing.and(part.doing)
-    return 'thrown' in part ? this.#failed(local, doings, part.thrown) : stepTo(this.#local(reached as MachineStanding, part.end), doings)
+    const { part, reached } = this.#compute(local.configuration as MachineConfiguration, event, false)
+    const sequence = this.#nothing.and(part.commands)
+    return 'thrown' in part
+      ? this.#failed(local, sequence, part.thrown)
+      : stepTo(this.#local(reached as MachineConfiguration, part.end), sequence)
   }
 
   assertUnchanged(by: string): void {
@@ -103,109 +105,110 @@ export class MachineSteps {
   }
 
   /** An actor that throws stays where it was, and does nothing more. */
-  #failed({ standing }: LocalState, { early, transitions }: Doings, error: unknown): Step {
-    return { local: this.#local(standing as MachineStanding, { status: 'error', error }), commands: early, transitions }
+  #failed({ configuration }: LocalState, { early, transitions }: CommandSequence, error: unknown): Step {
+    return { local: this.#local(configuration as MachineConfiguration, { status: 'error', error }), commands: early, transitions }
   }
 
-  #part(standing: MachineStanding, event: ModelEvent): Change | Failure {
-    const known = this.#known.find(event.index, standing)
+  #part(configuration: MachineConfiguration, event: ModelEvent): Change | Failure {
+    const known = this.#known.find(event.index, configuration)
     // Assignments are done again, and one may throw at this context; xstate then says what follows.
-    if (known && !('thrown' in this.#contexts.after(standing.contextState, known.assigned, this.#where(standing, event)))) return known
-    const { part, looks } = this.#compute(standing, event, this.#regions.areStepsDivisible)
-    if (!('thrown' in part)) this.#known.add(event.index, standing, looks, part)
+    if (known && !('thrown' in this.#contexts.after(configuration.contextState, known.assigned, this.#where(configuration, event))))
+      return known
+    const { part, dependencies } = this.#compute(configuration, event, this.#regions.areStepsDivisible)
+    if (!('thrown' in part)) this.#known.add(event.index, configuration, dependencies, part)
     return part
   }
 
-  #compute(standing: MachineStanding, event: ModelEvent, isDivided: boolean): Computed {
+  #compute(configuration: MachineConfiguration, event: ModelEvent, isDivided: boolean): Computed {
     this.computed++
-    const harvest: Harvest = { actions: [], transitions: [] }
-    const before = this.#snapshot(standing, isDivided)
-    const where = this.#where(standing, event)
+    const collected: Collected = { actions: [], transitions: [] }
+    const before = this.#snapshot(configuration, isDivided)
+    const where = this.#where(configuration, event)
     try {
-      const after: AnyMachineSnapshot = this.#standIn.collect(harvest, where, (scope) =>
+      const after: AnyMachineSnapshot = this.#standIn.collect(collected, where, (scope) =>
         this.#machine.transition(before, event.object as never, scope),
       )
-      const doing = this.#commands.of(before, after, harvest)
-      this.#lookAtChildren(harvest)
+      const commands = this.#commands.of(before, after, collected)
+      this.#readChildren(collected)
       const watched = this.#watched.end(after)
-      const reached = this.#reached(after, watched.context, standing)
+      const reached = this.#reached(after, watched.context, configuration)
       const part: Change = {
-        ...differenceOf(standing, reached, watched),
-        doing,
+        ...differenceOf(configuration, reached, watched),
+        commands,
         assigned: watched.assigned,
-        born: bornIn(harvest, reached),
+        born: bornIn(collected, reached),
         end: { status: after.status, output: after.output, error: after.error },
         raised: watched.raised.map((object) => this.#steps.event(object, this.#logic.name)),
       }
-      return { part, reached, looks: watched.looks }
+      return { part, reached, dependencies: watched.dependencies }
     } catch (thrown) {
       if (thrown instanceof ModelError) throw thrown
-      return { part: { thrown, doing: this.#commands.said(harvest) }, looks: [] }
+      return { part: { thrown, commands: this.#commands.said(collected) }, dependencies: [] }
     } finally {
-      this.#contexts.assertUnchanged(standing.contextState, where)
+      this.#contexts.assertUnchanged(configuration.contextState, where)
       assertUnchanged(event.object, 'event', where())
     }
   }
 
-  #where(standing: MachineStanding, { type }: ModelEvent): () => Where {
-    return () => ({ machine: this.#logic.name, value: standing.value, event: type })
+  #where(configuration: MachineConfiguration, { type }: ModelEvent): () => Where {
+    return () => ({ machine: this.#logic.name, value: configuration.value, event: type })
   }
 
-  #after({ frame, moved, assigned, born, gone }: Change, before: MachineStanding, event: ModelEvent): MachineStanding {
+  #after({ frame, moved, assigned, born, gone }: Change, before: MachineConfiguration, event: ModelEvent): MachineConfiguration {
     const context = this.#contexts.after(before.contextState, assigned, this.#where(before, event)) as ContextState
     const isSame = born.length + gone.length === 0
     const children = isSame ? before.children : [...new Set([...before.children, ...born])].filter((id) => !gone.includes(id)).sort()
     const regions = before.regions.slice(0, frame.roots.length)
     for (const [i, region] of moved) regions[i] = region
-    return new MachineStanding(frame, regions, context, children)
+    return new MachineConfiguration(frame, regions, context, children)
   }
 
   /**
-   * Whom a step sends to, starts or stops is looked for by name; xstate does not say whom it looked
+   * Whom a step sends to, starts or stops is looked up by name; xstate does not say whom it looked
    * for in vain.
    */
-  #lookAtChildren({ actions }: Harvest): void {
+  #readChildren({ actions }: Collected): void {
     for (const action of actions) {
       const { type } = action
       if (![SEND, SPAWN, STOP_CHILD].includes(type)) continue
       const ref = type === SEND ? sent(action).to : type === SPAWN ? spawned(action).actorRef : stopped(action)
-      if (ref === undefined) this.#watched.look({ kind: 'children' })
-      else if (ref !== this.#standIn.self && ref !== this.#standIn.parent) this.#watched.look({ kind: 'child', id: ref.id })
+      if (ref === undefined) this.#watched.dependsOn({ kind: 'children' })
+      else if (ref !== this.#standIn.self && ref !== this.#standIn.parent) this.#watched.dependsOn({ kind: 'child', id: ref.id })
     }
   }
 
-  #reached(after: AnyMachineSnapshot, context: Context, before?: MachineStanding): MachineStanding {
+  #reached(after: AnyMachineSnapshot, context: Context, before?: MachineConfiguration): MachineConfiguration {
     const { frame, regions } = this.#regions.takeApart(after, before)
     for (const [id, ref] of Object.entries(after.children)) this.#refs.set(id, ref as AnyActorRef)
-    return new MachineStanding(frame, regions, this.#contexts.intern(context), Object.keys(after.children).sort())
+    return new MachineConfiguration(frame, regions, this.#contexts.intern(context), Object.keys(after.children).sort())
   }
 
   /** What xstate is given to compute a step from, with a context that tells who reads it. */
-  #snapshot(standing: MachineStanding, isDivided: boolean): AnyMachineSnapshot {
-    const { frame, nodes, children } = standing
+  #snapshot(configuration: MachineConfiguration, isDivided: boolean): AnyMachineSnapshot {
+    const { frame, nodes, children } = configuration
     return {
       ...(this.#template as AnyMachineSnapshot),
       status: 'active',
       output: undefined,
       error: undefined,
-      value: standing.value,
+      value: configuration.value,
       // The order of states is only seen in the order in which eventless transitions are tried.
       ...nodesPart([...nodes.filter((node) => !frame.eventless.includes(node)), ...frame.eventless]),
-      context: this.#watched.begin(frame, standing.context, isDivided),
+      context: this.#watched.begin(frame, configuration.context, isDivided),
       children: Object.fromEntries(children.map((id) => [id, this.#refs.get(id)])),
       historyValue: frame.historyValue,
       tags: new Set(nodes.flatMap(({ tags }) => tags)),
     } as AnyMachineSnapshot
   }
 
-  #local(standing: MachineStanding, { status, output, error }: End): LocalState {
+  #local(configuration: MachineConfiguration, { status, output, error }: End): LocalState {
     if (status === 'stopped') throw new Error('a stop is never taken as a step')
     const { name, index: logicIndex } = this.#logic
-    const regions = standing.regions.map(({ index }) => index).join()
+    const regions = configuration.regions.map(({ index }) => index).join()
     const ended =
       status === 'active' ? '' : `${canonical(output, `${name}: output`)} ${error === undefined ? '' : canonical(error, `${name}: error`)}`
-    const text = `${logicIndex} ${standing.frame.index} ${regions} ${standing.contextState.index} ${standing.children.join('/')} ${status} ${ended}`
-    return this.#steps.locals.intern(text, (index) => ({ index, logic: this.#logic, status, standing, output, error }))
+    const text = `${logicIndex} ${configuration.frame.index} ${regions} ${configuration.contextState.index} ${configuration.children.join('/')} ${status} ${ended}`
+    return this.#steps.locals.intern(text, (index) => ({ index, logic: this.#logic, status, configuration, output, error }))
   }
 }
 
@@ -217,7 +220,7 @@ interface End {
 
 const ACTIVE: End = { status: 'active' }
 
-/** What a step, or a part of one, changes; so that it can be done to another standing. */
+/** What a step, or a part of one, changes; so that it can be applied to another configuration. */
 interface Change {
   readonly frame: RegionFrame
   readonly moved: readonly (readonly [position: number, to: Region])[]
@@ -227,24 +230,24 @@ interface Change {
   readonly end: End
   /** Events that the machine has raised and that are to be answered next. */
   readonly raised: readonly ModelEvent[]
-  readonly doing: Doing
+  readonly commands: StepCommands
 }
 
 interface Failure {
   readonly thrown: unknown
-  readonly doing: Doing
+  readonly commands: StepCommands
 }
 
-/** What xstate has computed, where that led unless it threw, and what it looked at. */
+/** What xstate has computed, where that led unless it threw, and what it depends on. */
 interface Computed {
   readonly part: Change | Failure
-  readonly reached?: MachineStanding
-  readonly looks: readonly Look[]
+  readonly reached?: MachineConfiguration
+  readonly dependencies: readonly Dependency[]
 }
 
-const stepTo = (local: LocalState, { commands, transitions }: Doings): Step => ({ local, commands, transitions })
+const stepTo = (local: LocalState, { commands, transitions }: CommandSequence): Step => ({ local, commands, transitions })
 
-function differenceOf(before: MachineStanding, after: MachineStanding, { left }: Watched) {
+function differenceOf(before: MachineConfiguration, after: MachineConfiguration, { left }: Watched) {
   const isAnew = left || before.frame.parallel !== after.frame.parallel
   return {
     frame: after.frame,
@@ -254,11 +257,11 @@ function differenceOf(before: MachineStanding, after: MachineStanding, { left }:
 }
 
 /** Ids of the children that a step makes and keeps. */
-const bornIn = ({ actions }: Harvest, { children }: MachineStanding): string[] =>
+const bornIn = ({ actions }: Collected, { children }: MachineConfiguration): string[] =>
   actions.flatMap((action) => (action.type === SPAWN ? [spawned(action).actorRef?.id ?? ''] : [])).filter((id) => children.includes(id))
 
 /** Whether nothing in the machine can react: a third of all steps. */
-const isDeaf = ({ frame, regions }: MachineStanding, type: string): boolean => {
-  for (const i of frame.hearing(type)) if (regions[i]?.isEventless || regions[i]?.hears(type)) return false
+const ignores = ({ frame, regions }: MachineConfiguration, type: string): boolean => {
+  for (const i of frame.regionsFor(type)) if (regions[i]?.isEventless || regions[i]?.hears(type)) return false
   return !frame.trunk.hears(type)
 }

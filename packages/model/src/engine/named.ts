@@ -2,7 +2,7 @@ import type { AnyStateNode, StateValue } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
 import type { ContextKeys } from './context-keys.ts'
-import { remembered } from './remembered.ts'
+import { remembered } from './memo.ts'
 import type { LocalState, Logic } from './state.ts'
 
 /** What properties see of a machine: a name that it lacks is refused. */
@@ -16,10 +16,10 @@ type Asked = (key: string) => void
 const shownContexts = new WeakMap<object, object>()
 
 /** The context of a state that was explored. */
-export function contextShown({ logic, standing, reduced }: LocalState): unknown {
+export function contextShown({ logic, configuration, reduced }: LocalState): unknown {
   const { contextKeys, name } = logic
-  if (!standing || !contextKeys) return reduced
-  return remembered(shownContexts, standing.context, () => noting(standing.context, (key) => contextKeys.assertKnown(key, name)))
+  if (!configuration || !contextKeys) return reduced
+  return remembered(shownContexts, configuration.context, () => noting(configuration.context, (key) => contextKeys.assertKnown(key, name)))
 }
 
 /** The context while states are explored: what it is asked for is known to be there only later. */

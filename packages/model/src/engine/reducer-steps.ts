@@ -1,9 +1,9 @@
 import { ModelError } from '../errors.ts'
+import { type Collected, StandIn } from './actor-scope.ts'
 import { canonical } from './canonical.ts'
 import { assertUnchanged } from './changes.ts'
 import { emitted, INIT } from './internals.ts'
 import type { Where } from './purely.ts'
-import { type Harvest, StandIn } from './scope.ts'
 import type { Effect, LocalState, Logic, ModelEvent } from './state.ts'
 import type { Command, Step, StepTable } from './step-table.ts'
 
@@ -61,10 +61,10 @@ export class ReducerSteps {
 
   #compute(where: Where, call: (scope: unknown) => ReducerSnapshot, before: unknown): Step {
     this.computed++
-    const harvest: Harvest = { actions: [], transitions: [] }
-    const said = (): readonly Command[] => harvest.actions.map((action) => ({ kind: 'effect', effect: this.#effect(emitted(action)) }))
+    const collected: Collected = { actions: [], transitions: [] }
+    const said = (): readonly Command[] => collected.actions.map((action) => ({ kind: 'effect', effect: this.#effect(emitted(action)) }))
     try {
-      const { context } = this.#standIn.collect(harvest, () => where, call)
+      const { context } = this.#standIn.collect(collected, () => where, call)
       return { local: this.#local('active', context), commands: said(), transitions: [] }
     } catch (error) {
       if (error instanceof ModelError) throw error

@@ -24,7 +24,7 @@ export class RegionFrame {
   readonly withExit: readonly number[]
   /** All states of each region, active or not. */
   readonly #within: readonly (readonly AnyStateNode[])[]
-  readonly #hearing = new Map<string, readonly number[]>()
+  readonly #byEvent = new Map<string, readonly number[]>()
 
   constructor(index: number, parts: Pick<RegionFrame, 'parallel' | 'roots' | 'trunk' | 'eventless' | 'historyValue'>) {
     this.index = index
@@ -41,11 +41,11 @@ export class RegionFrame {
    * Positions of the regions that ever have a transition for events of this type, or eventless
    * ones; there are few.
    */
-  hearing(type: string): readonly number[] {
-    let found = this.#hearing.get(type)
+  regionsFor(type: string): readonly number[] {
+    let found = this.#byEvent.get(type)
     if (found === undefined) {
       found = this.#positions((node) => node.always !== undefined || isFor(node, type))
-      this.#hearing.set(type, found)
+      this.#byEvent.set(type, found)
     }
     return found
   }
@@ -56,7 +56,7 @@ export class RegionFrame {
     let regions = value as StateValueMap
     for (const key of above) regions = regions[key] as StateValueMap
     let part: StateValueMap = {}
-    for (const i of this.hearing(type)) {
+    for (const i of this.regionsFor(type)) {
       const { key } = this.roots[i] as AnyStateNode
       part[key] = regions[key]
     }
@@ -142,7 +142,7 @@ export class Regions {
   }
 
   /**
-   * Given where the machine stood before, the regions that have not moved need not be looked for.
+   * Given the configuration before, the regions that have not moved need not be searched for.
    */
   takeApart(snapshot: AnyMachineSnapshot, before?: Parts): Parts {
     const { value, historyValue } = snapshot
@@ -246,9 +246,7 @@ function isSeparable({ root, implementations }: AnyStateMachine): boolean {
     ...nodes.flatMap((node) => transitionsOf(node).map(({ guard }) => guard)),
   ]
   return (
-    nodes.every(({ type }) => type !== 'history') &&
-    !guards.some(looksAtState) &&
-    nodes.every((node) => !node.always || staysEventless(node))
+    nodes.every(({ type }) => type !== 'history') && !guards.some(readsState) && nodes.every((node) => !node.always || staysEventless(node))
   )
 }
 
@@ -265,10 +263,10 @@ function staysEventless(node: AnyStateNode): boolean {
 }
 
 /** Those that `enqueueActions` asks by its `check` are seen when it asks. */
-export function looksAtState(guard: unknown): boolean {
+export function readsState(guard: unknown): boolean {
   if (typeof guard !== 'function') return false
   const { stateValue, guards } = guard as GuardParts
-  return stateValue !== undefined || (guards ?? []).some(looksAtState)
+  return stateValue !== undefined || (guards ?? []).some(readsState)
 }
 
 export const allNodes = (node: AnyStateNode): AnyStateNode[] => [node, ...(Object.values(node.states) as AnyStateNode[]).flatMap(allNodes)]

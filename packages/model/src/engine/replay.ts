@@ -16,8 +16,8 @@ import type { Choice } from './choice.ts'
 import { ENVIRONMENT, type Environment, isDescribed } from './environment.ts'
 import type { Exploration } from './explore.ts'
 import { isCustom, isError, kindOf, parentOf, STOP } from './internals.ts'
+import { ManualTimers, type PendingTimer } from './manual-timers.ts'
 import type { ActorState, Timer } from './state.ts'
-import { type PendingTimer, TimersByHand } from './timers-by-hand.ts'
 import type { Trace } from './trace.ts'
 
 /**
@@ -67,7 +67,7 @@ export class Replay {
   readonly root: AnyActor
   /** What was said since the start, in order. */
   readonly said: readonly string[]
-  readonly #timers = new TimersByHand()
+  readonly #timers = new ManualTimers()
   /** Of the root, when it ended in one. */
   error: unknown
 
@@ -164,13 +164,13 @@ const puppet: ActorLogic<PuppetSnapshot, EventObject, unknown> = {
 /** A state as text: one line for each actor, its value, context and pending timers. */
 export function describe({ local, timers, children, id }: ActorState, parent = ''): string {
   const path = parent ? `${parent}/${id}` : id
-  const standing =
-    local.logic.kind === 'transition' && local.logic.isExplored ? { value: undefined, context: local.reduced } : local.standing
-  const lines = [line(path, standing, local.status, timers.map(timerText))]
+  const configuration =
+    local.logic.kind === 'transition' && local.logic.isExplored ? { value: undefined, context: local.reduced } : local.configuration
+  const lines = [line(path, configuration, local.status, timers.map(timerText))]
   return [...lines, ...children.map((child) => describe(child, path))].join('\n')
 }
 
-function describeLive(actor: AnyActorRef, path: string, timers: TimersByHand): string {
+function describeLive(actor: AnyActorRef, path: string, timers: ManualTimers): string {
   const snapshot = actor.getSnapshot() as AnyMachineSnapshot
   const own = timers.pending().filter(({ source }) => source === actor)
   const lines = [line(path, snapshot, snapshot.status, own.map(liveTimerText))]

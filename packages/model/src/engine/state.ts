@@ -1,7 +1,7 @@
 import type { AnyStateMachine, EventObject } from 'xstate'
+import type { MachineConfiguration } from './configuration.ts'
 import type { ContextKeys } from './context-keys.ts'
 import type { LogicKind } from './internals.ts'
-import type { MachineStanding } from './standing.ts'
 
 /**
  * The state of an actor system as a tree of values: what each actor is in, which of its timers are
@@ -43,7 +43,7 @@ export interface LocalState {
   readonly logic: Logic
   readonly status: 'active' | 'done' | 'error'
   /** Only of machines. */
-  readonly standing?: MachineStanding
+  readonly configuration?: MachineConfiguration
   /** Only of transition functions: what they have come to. */
   readonly reduced?: unknown
   /** Of opaque children: what they were started with. */

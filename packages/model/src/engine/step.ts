@@ -1,18 +1,18 @@
 import type { AnyStateMachine, EventObject } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { canonical } from './canonical.ts'
+import { InstrumentedMachine } from './instrumented-machine.ts'
 import { doneEvent, failedEvent, INIT, isForeignMachine, kindOf, type LogicKind } from './internals.ts'
 import { Interner } from './interner.ts'
 import { MachineSteps } from './machine-steps.ts'
+import { remembered } from './memo.ts'
 import { PairMap } from './pair-map.ts'
 import { stepInWords, type Where } from './purely.ts'
 import { type Reducer, ReducerSteps } from './reducer-steps.ts'
-import { remembered } from './remembered.ts'
 import type { Effect, LocalState, Logic, ModelEvent, Timer } from './state.ts'
 import type { Step, StepTable } from './step-table.ts'
 import { unsupported } from './unsupported.ts'
 import { invokedBy, machinesBelow } from './vocabulary.ts'
-import { WatchedMachine } from './watch.ts'
 
 /**
  * Macrosteps, each looked up by (local state, event). A whole system has far fewer of them than it
@@ -145,7 +145,7 @@ export class Steps implements StepTable {
     const kind = kindOf(logic)
     if (kind !== 'machine') return this.#notMachine(`${id} ${name} ${isDescribed}`, { kind, name, logic, isDescribed })
     return this.logics.intern(`${id} ${isRoot}`, (index) => {
-      const watched = new WatchedMachine(logic as AnyStateMachine)
+      const watched = new InstrumentedMachine(logic as AnyStateMachine)
       for (const childId of machinesBelow(watched.machine).flatMap(invokedBy)) this.childIds.add(childId)
       const made: Logic = {
         index,
@@ -205,7 +205,7 @@ interface Stepper {
   assertUnchanged(by: string): void
 }
 
-const standsAt = ({ standing, reduced }: LocalState): unknown => (standing ? standing.value : reduced)
+const standsAt = ({ configuration, reduced }: LocalState): unknown => (configuration ? configuration.value : reduced)
 
 /** What two equal steps have in common. */
 const textOf = ({ local, commands, transitions }: Step): string => {

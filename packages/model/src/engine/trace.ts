@@ -79,12 +79,12 @@ function changesOf(path: string, before: ActorState | undefined, after: ActorSta
   const here = path && `${path}: `
   if (!after) return [`${path} ends`]
   const changes: string[] = []
-  const { standing } = after.local
+  const { configuration } = after.local
   if (!before || before.local.logic !== after.local.logic)
-    changes.push(`${path} starts${standing && path ? `: ${show(standing.value)}` : ''}`.trim())
-  else if (standing && before.local.standing) {
-    changes.push(...valueChanges(before.local.standing.value, standing.value).map((change) => here + change))
-    changes.push(...contextChanges(before.local.standing.context, standing.context).map((change) => here + change))
+    changes.push(`${path} starts${configuration && path ? `: ${show(configuration.value)}` : ''}`.trim())
+  else if (configuration && before.local.configuration) {
+    changes.push(...valueChanges(before.local.configuration.value, configuration.value).map((change) => here + change))
+    changes.push(...contextChanges(before.local.configuration.context, configuration.context).map((change) => here + change))
     if (before.local.status !== after.local.status) changes.push(`${here}${after.local.status}${errorText(after)}`)
   }
   const wasPending = before?.timers ?? []

@@ -1,8 +1,8 @@
 import { type AnyStateMachine, matchesState, type StateValue } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
+import { remembered } from './memo.ts'
 import { contextShown, valueShown } from './named.ts'
-import { remembered } from './remembered.ts'
 import type { ActorState, Path, Timer } from './state.ts'
 import type { ContextOf, StateOf, ValueOf } from './typed.ts'
 import { assertState } from './vocabulary.ts'
@@ -64,8 +64,8 @@ class View implements ActorView {
   }
 
   get value(): StateValue | undefined {
-    const { standing, logic } = this.#state.local
-    this.#value ??= standing && valueShown(logic, standing.value)
+    const { configuration, logic } = this.#state.local
+    this.#value ??= configuration && valueShown(logic, configuration.value)
     return this.#value
   }
 

@@ -2,8 +2,8 @@ import type { AnyStateMachine, StateValue } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
 import { isInline, kindOf, OWN } from './internals.ts'
+import { remembered } from './memo.ts'
 import { allNodes, transitionsOf } from './regions.ts'
-import { remembered } from './remembered.ts'
 
 /** What there is in a machine, by name: what is named in options and properties has to be in it. */
 

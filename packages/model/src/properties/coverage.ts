@@ -1,7 +1,7 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate'
 import type { Exploration } from '../engine/explore.ts'
+import { remembered } from '../engine/memo.ts'
 import { type ActiveStates, allNodes } from '../engine/regions.ts'
-import { remembered } from '../engine/remembered.ts'
 import type { LocalState, ModelEvent } from '../engine/state.ts'
 import type { Step } from '../engine/step-table.ts'
 import { machinesBelow } from '../engine/vocabulary.ts'
@@ -58,7 +58,7 @@ export function untaken(exploration: Exploration): Untaken[] {
   return [...visitsOf(model)].flatMap(([machine, visits]) => {
     const locals = model.steps.locals.all.filter(({ logic }) => logic.machine === machine)
     const keys = constantKeys(locals)
-    const context = locals[0]?.standing?.context ?? {}
+    const context = locals[0]?.configuration?.context ?? {}
     return visits.untaken(machine).map(({ transition, why }): Untaken => {
       const { source, eventType, target = [], guard } = transition
       const isConstant = why === 'refused' && guard !== undefined && readsOnly(guard, keys, machine, context)
@@ -97,10 +97,10 @@ class Visits {
     if (from) this.#visit(from, event?.type)
   }
 
-  #visit({ standing }: LocalState, event?: string): void {
-    if (!standing) return
-    this.#hear(standing.frame.trunk, event)
-    for (const region of standing.regions) this.#hear(region, event)
+  #visit({ configuration }: LocalState, event?: string): void {
+    if (!configuration) return
+    this.#hear(configuration.frame.trunk, event)
+    for (const region of configuration.regions) this.#hear(region, event)
   }
 
   #hear(states: ActiveStates, event: string | undefined): void {

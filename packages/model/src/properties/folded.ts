@@ -8,8 +8,8 @@ import type { LocalState } from '../engine/state.ts'
  */
 export function constantKeys(locals: readonly LocalState[]): ReadonlySet<string> {
   const values = new Map<string, Set<number>>()
-  for (const { standing } of locals)
-    for (const [key, value] of standing?.contextState.values ?? []) values.set(key, (values.get(key) ?? new Set()).add(value))
+  for (const { configuration } of locals)
+    for (const [key, value] of configuration?.contextState.values ?? []) values.set(key, (values.get(key) ?? new Set()).add(value))
   return new Set([...values].flatMap(([key, { size }]) => (size === 1 ? [key] : [])))
 }
 

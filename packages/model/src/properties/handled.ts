@@ -32,8 +32,8 @@ export const handlesOrIgnores = (id: string, ignored: readonly Ignored[] = []): 
       const { model, graph } = exploration
       for (const entry of ignored) assertNamed(exploration, entry, id)
       for (const { from, event, step } of model.steps.taken) {
-        if (!from?.standing || !event || step.transitions.length > 0) continue
-        const { value } = from.standing
+        if (!from?.configuration || !event || step.transitions.length > 0) continue
+        const { value } = from.configuration
         const isListed = (entry: Ignored): boolean =>
           entry.machine === from.logic.name &&
           (entry.event.endsWith('*') ? event.type.startsWith(entry.event.slice(0, -1)) : entry.event === event.type) &&

@@ -1,7 +1,7 @@
 import type { Choice } from '../engine/choice.ts'
 import type { Exploration } from '../engine/explore.ts'
 import type { Graph } from '../engine/graph.ts'
-import { remembered } from '../engine/remembered.ts'
+import { remembered } from '../engine/memo.ts'
 import { assertSayable, type NameOf, namesSaid } from '../engine/said.ts'
 import type { Effect } from '../engine/state.ts'
 import { checkGiven } from '../errors.ts'

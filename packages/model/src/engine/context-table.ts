@@ -4,8 +4,8 @@ import { mutated } from './changes.ts'
 import type { ContextKeys } from './context-keys.ts'
 import type { Context } from './internals.ts'
 import { Interner } from './interner.ts'
+import { remembered } from './memo.ts'
 import { purely, type Where } from './purely.ts'
-import { remembered } from './remembered.ts'
 
 /**
  * A context whose values are numbered key by key, so that what a step reads of it can be compared.

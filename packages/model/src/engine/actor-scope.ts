@@ -3,8 +3,8 @@ import { actorMembers, EMIT, systemMembers } from './internals.ts'
 import { purely, type Where } from './purely.ts'
 import { unsupported } from './unsupported.ts'
 
-/** A step's raw harvest: the actions to perform, in order, and the transitions that were taken. */
-export interface Harvest {
+/** What one step yields: the actions to perform, in order, and the transitions that were taken. */
+export interface Collected {
   readonly actions: ExecutableActionObject[]
   readonly transitions: AnyTransitionDefinition[]
 }
@@ -24,7 +24,7 @@ export class StandIn {
   readonly parent: AnyActorRef | undefined
   readonly #scope: AnyActorScope
   readonly #onMicrostep: (transitions: readonly AnyTransitionDefinition[]) => void
-  #harvest: Harvest = { actions: [], transitions: [] }
+  #collected: Collected = { actions: [], transitions: [] }
   /**
    * xstate turns what is thrown in a guard or an initial context into other errors, so a refusal is
    * kept here.
@@ -48,18 +48,18 @@ export class StandIn {
         throw this.#refuse(name, 'spawn() inside assign or an initial context', 'use the spawnChild action with an id')
       },
       // Of a transition function; a machine emits by an action.
-      emit: (event: unknown) => void this.#harvest.actions.push({ type: EMIT, params: { event } } as never),
+      emit: (event: unknown) => void this.#collected.actions.push({ type: EMIT, params: { event } } as never),
       stopChild: () => {},
-      actionExecutor: (action) => void this.#harvest.actions.push(action),
+      actionExecutor: (action) => void this.#collected.actions.push(action),
     }
   }
 
   /**
-   * Calls one pure function of the machine and puts what it asked for into `harvest`, also when it
-   * throws.
+   * Calls one pure function of the machine and puts what it asked for into `collected`, also when
+   * it throws.
    */
-  collect<T>(harvest: Harvest, where: () => Where, call: (scope: AnyActorScope) => T): T {
-    this.#harvest = harvest
+  collect<T>(collected: Collected, where: () => Where, call: (scope: AnyActorScope) => T): T {
+    this.#collected = collected
     try {
       return purely(where, () => call(this.#scope))
     } finally {
@@ -97,7 +97,7 @@ export class StandIn {
       (booked) => `${UNNAMED}${booked}`,
       (actor, transitions) => {
         if (actor !== this.self) return
-        this.#harvest.transitions.push(...transitions)
+        this.#collected.transitions.push(...transitions)
         this.#onMicrostep(transitions)
       },
     )

@@ -1,14 +1,17 @@
 import { type AnyStateNode, matchesState, type StateValue } from 'xstate'
-import type { ContextState } from './contexts.ts'
+import type { ContextState } from './context-table.ts'
 import type { Region, RegionFrame } from './regions.ts'
 import { assertState } from './vocabulary.ts'
 
-/** Where a machine stands: all that its next step can depend on. */
-export class MachineStanding {
+/**
+ * The active states of a machine with its context and children: all that its next step can depend
+ * on.
+ */
+export class MachineConfiguration {
   readonly frame: RegionFrame
   readonly regions: readonly Region[]
   readonly contextState: ContextState
-  /** Ids of the children that it has, in the order of the alphabet. */
+  /** Ids of its children, in alphabetical order. */
   readonly children: readonly string[]
 
   constructor(frame: RegionFrame, regions: readonly Region[], context: ContextState, children: readonly string[]) {
@@ -18,7 +21,7 @@ export class MachineStanding {
     this.children = children
   }
 
-  /** As xstate has it. */
+  /** The active states as xstate writes them. */
   get value(): StateValue {
     const { parallel, roots, trunk } = this.frame
     if (!parallel) return (this.regions[0] as Region).value

@@ -1,9 +1,9 @@
 import type { AnyTransitionDefinition } from 'xstate'
-import { remembered } from './remembered.ts'
+import { remembered } from './memo.ts'
 import type { Command } from './step-table.ts'
 
-/** What is to be done for one part of a step. */
-export interface Doing {
+/** The commands that one part of a step gives. */
+export interface StepCommands {
   /** Custom actions, which run while the step is computed. */
   readonly early: readonly Command[]
   /** Everything else, which comes after the whole step. */
@@ -12,26 +12,26 @@ export interface Doing {
 }
 
 /**
- * What is to be done for a step, part by part. The same parts give the same object: there are far
+ * The commands of a step, part by part. The same parts give the same object: there are far
  * fewer sequences than steps.
  */
-export class Doings {
-  readonly #before: Doings | undefined
-  readonly #last: Doing | undefined
-  readonly #next = new Map<Doing, Doings>()
+export class CommandSequence {
+  readonly #before: CommandSequence | undefined
+  readonly #last: StepCommands | undefined
+  readonly #next = new Map<StepCommands, CommandSequence>()
   #commands: readonly Command[] | undefined
   #transitions: readonly AnyTransitionDefinition[] | undefined
 
-  constructor(before?: Doings, last?: Doing) {
+  constructor(before?: CommandSequence, last?: StepCommands) {
     this.#before = before
     this.#last = last
   }
 
-  and(doing: Doing): Doings {
-    return remembered(this.#next, doing, () => new Doings(this, doing))
+  and(commands: StepCommands): CommandSequence {
+    return remembered(this.#next, commands, () => new CommandSequence(this, commands))
   }
 
-  /** In the order in which xstate does it. */
+  /** All of them, in the order in which xstate executes them. */
   get commands(): readonly Command[] {
     this.#commands ??= [...this.early, ...this.#late()]
     return this.#commands
@@ -57,9 +57,9 @@ export class Doings {
     return late
   }
 
-  #parts(): readonly Doing[] {
-    const parts: Doing[] = []
-    for (let at: Doings | undefined = this; at; at = at.#before) if (at.#last) parts.push(at.#last)
+  #parts(): readonly StepCommands[] {
+    const parts: StepCommands[] = []
+    for (let at: CommandSequence | undefined = this; at; at = at.#before) if (at.#last) parts.push(at.#last)
     return parts.reverse()
   }
 }

@@ -15,7 +15,7 @@ export interface PendingTimer {
  * that keeps time could not follow a trace: the explorer lets a long delay end before a short one,
  * because nothing is known about how long anything else takes.
  */
-export class TimersByHand {
+export class ManualTimers {
   readonly #pending = new Map<object, { readonly id: string | undefined; readonly fn: () => void }>()
   #system: ActorSystem<ActorSystemInfo> | undefined
 

@@ -1,13 +1,13 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition, EventObject } from 'xstate'
 import { ContextKeys } from './context-keys.ts'
-import type { Assigned } from './contexts.ts'
+import type { Assigned } from './context-table.ts'
+import { type Dependency, textOfDependency } from './dependencies.ts'
 import { type Assign, type Assigner, type Collect, type Context, type Enqueueing, isAssign, isEnqueueing, optionsOf } from './internals.ts'
-import { type Look, textOfLook } from './looks.ts'
-import { allNodes, looksAtState, type RegionFrame, staysInRegion, transitionsOf } from './regions.ts'
+import { allNodes, type RegionFrame, readsState, staysInRegion, transitionsOf } from './regions.ts'
 
-/** What a step looked at, and what it wrote. */
+/** What a step read, and what it wrote. */
 export interface Watched {
-  readonly looks: readonly Look[]
+  readonly dependencies: readonly Dependency[]
   /** The whole configuration was left; what the regions were in no longer matters. */
   readonly left: boolean
   /** What was done to the context, in order. */
@@ -19,25 +19,25 @@ export interface Watched {
 }
 
 /**
- * A machine that notes what xstate looks at while it computes a step: the events that transitions
+ * A machine that notes what xstate reads while it computes a step: the events that transitions
  * are selected for, and the keys of the context that conditions, actions and inputs read. It is a
  * copy of the machine it is made for, and behaves like it.
  *
  * Reads made only by `assign()` are no dependencies: assignments are kept, and done again to any
  * other context. A later read by anything else makes them dependencies.
  */
-export class WatchedMachine {
+export class InstrumentedMachine {
   readonly machine: AnyStateMachine
   readonly contextKeys = new ContextKeys()
   /** More microsteps in one step are taken for an endless loop. */
   readonly maxIterations: number
   #microsteps = 0
-  #looks: Look[] = []
+  #dependencies: Dependency[] = []
   readonly #asked = new Set<string>()
   readonly #written = new Set<string>()
   readonly #assigned: Assigned[] = []
-  /** What assignments have read since anything else has looked at the context. */
-  readonly #readToAssign: Look[] = []
+  /** What assignments have read since anything else has read the context. */
+  readonly #readToAssign: Dependency[] = []
   #frame: RegionFrame | undefined
   #left = false
   #isDivided = false
@@ -47,7 +47,7 @@ export class WatchedMachine {
   /** What the machine is shown as its context, and what is behind it. */
   #shown: Context = {}
   #behind: Context = {}
-  /** While it assigns, xstate also copies the context; that is no look at it. */
+  /** While it assigns, xstate also copies the context, which is no dependency. */
   #reader: 'machine' | 'assignment' | 'copy' = 'machine'
 
   constructor(machine: AnyStateMachine) {
@@ -70,7 +70,7 @@ export class WatchedMachine {
     this.#isAnswered = false
     this.#microsteps = 0
     this.#raised = []
-    this.#looks = []
+    this.#dependencies = []
     this.#asked.clear()
     this.#written.clear()
     this.#assigned.length = 0
@@ -98,27 +98,27 @@ export class WatchedMachine {
     if (this.#isAside) return
     // As xstate counts them, and then some, so that it says so where it does.
     if (++this.#microsteps > this.maxIterations + 1) throw new Error(`endless loop of more than ${this.maxIterations} microsteps`)
-    if (this.#frame?.parallel && transitions.length > 0 && !this.#left && this.#looks.at(-1)?.kind !== 'final')
-      this.#looks.push({ kind: 'final' })
+    if (this.#frame?.parallel && transitions.length > 0 && !this.#left && this.#dependencies.at(-1)?.kind !== 'final')
+      this.#dependencies.push({ kind: 'final' })
   }
 
-  look(look: Look): void {
-    const key = textOfLook(look)
+  dependsOn(dependency: Dependency): void {
+    const key = textOfDependency(dependency)
     if (this.#asked.has(key)) return
     this.#asked.add(key)
-    this.#looks.push(look)
+    this.#dependencies.push(dependency)
   }
 
   /** Ends a step that led to this snapshot. */
   end({ context, status }: AnyMachineSnapshot): Watched {
     if (status !== 'active') {
-      this.look({ kind: 'exits' })
-      this.look({ kind: 'children' })
+      this.dependsOn({ kind: 'exits' })
+      this.dependsOn({ kind: 'children' })
     }
     this.#frame = undefined
     const isShown = context === this.#shown
     return {
-      looks: this.#looks,
+      dependencies: this.#dependencies,
       left: this.#left,
       assigned: isShown ? [...this.#assigned] : [() => context],
       context: isShown ? this.#behind : context,
@@ -136,14 +136,14 @@ export class WatchedMachine {
       }
       this.#isAnswered = true
       // Once everything has been left, what follows is the same wherever the regions stood.
-      if (!this.#left) this.look({ kind: 'hears', type: event.type })
+      if (!this.#left) this.dependsOn({ kind: 'hears', type: event.type })
       const frame = this.#left ? undefined : this.#frame
       // An event concerns few regions, and it takes xstate a walk through all of them to find out.
       const concerned = frame?.parallel ? { ...snapshot, value: frame.heardPart(snapshot.value, event.type) } : snapshot
       const transitions = select(concerned as AnyMachineSnapshot, event)
       if (frame && transitions.some((transition) => !staysInRegion(transition, frame))) {
         // Of several transitions some may be dropped because they are in each other's way.
-        this.look({ kind: transitions.length === 1 ? 'exits' : 'all' })
+        this.dependsOn({ kind: transitions.length === 1 ? 'exits' : 'all' })
         this.#left = true
       }
       return transitions
@@ -178,7 +178,7 @@ export class WatchedMachine {
   }
 
   #isMet(guard: unknown, check: (guard: unknown) => boolean): boolean {
-    if (!this.#isAside && looksAtState(guard)) this.look({ kind: 'all' })
+    if (!this.#isAside && readsState(guard)) this.dependsOn({ kind: 'all' })
     return check(guard)
   }
 
@@ -206,7 +206,7 @@ export class WatchedMachine {
 
   #show(behind: Context): Context {
     const reads = (key: string | symbol): void => {
-      if (typeof key === 'string') this.#lookAtContext(this.#written.has(key) ? undefined : { kind: 'key', key })
+      if (typeof key === 'string') this.#readContext(this.#written.has(key) ? undefined : { kind: 'key', key })
     }
     this.#behind = behind
     this.#shown = new Proxy(behind, {
@@ -223,7 +223,7 @@ export class WatchedMachine {
         return Reflect.getOwnPropertyDescriptor(target, key)
       },
       ownKeys: (target) => {
-        this.#lookAtContext({ kind: 'context' })
+        this.#readContext({ kind: 'context' })
         return Reflect.ownKeys(target)
       },
     })
@@ -231,14 +231,14 @@ export class WatchedMachine {
   }
 
   /**
-   * `look` is undefined for what the step itself has written, of which only what that was made from
-   * counts.
+   * `dependency` is undefined for what the step itself has written, of which only what that was
+   * made from counts.
    */
-  #lookAtContext(look: Look | undefined): void {
-    if (this.#reader === 'machine') for (const earlier of this.#readToAssign.splice(0)) this.look(earlier)
-    if (look === undefined || this.#reader === 'copy') return
-    if (this.#reader === 'machine') this.look(look)
-    else this.#readToAssign.push(look)
+  #readContext(dependency: Dependency | undefined): void {
+    if (this.#reader === 'machine') for (const earlier of this.#readToAssign.splice(0)) this.dependsOn(earlier)
+    if (dependency === undefined || this.#reader === 'copy') return
+    if (this.#reader === 'machine') this.dependsOn(dependency)
+    else this.#readToAssign.push(dependency)
   }
 }
 
