@@ -52,7 +52,7 @@ const profiles = {
   crash: profile(0, 5_000),
   startFailed: profile(0, 25_000),
 }
-const input = { profiles, tell: 'gradual', connectionTimeoutMs: 60_000, preShutdownHooks: [], destroyFunctions: [] }
+const input = { profiles, notifyClients: 'gradual', connectionTimeoutMs: 60_000, preShutdownHooks: [], destroyFunctions: [] }
 
 const SYSTEMS = {
   counters: () => explore(counters(), { statesMax: 2_000_000 }),

@@ -26,7 +26,7 @@ const bare = {
       crash: profile(0, 5_000),
       startFailed: profile(0, 20_000),
     },
-    tell: 'gradual',
+    notifyClients: 'gradual',
     connectionTimeoutMs: 60_000,
     preShutdownHooks: [],
     destroyFunctions: [],

@@ -175,13 +175,13 @@ export class Listener {
     if (this.#state === 'closed') return
     const { server } = this
     let notified = false
-    const tell = (death: Parameters<typeof died>[0]): void => {
+    const notify = (death: Parameters<typeof died>[0]): void => {
       if (notified || this.#state === 'closed') return
       notified = true
       died(death)
     }
-    const onError = (error: Error): void => tell({ kind: 'error', error })
-    const onClose = (): void => tell({ kind: 'closed' })
+    const onError = (error: Error): void => notify({ kind: 'error', error })
+    const onClose = (): void => notify({ kind: 'closed' })
     server.on('error', onError)
     server.on('close', onClose)
     // The owner's own close() becomes a stop, which ends the connections in their order: node's
@@ -195,7 +195,7 @@ export class Listener {
         return server
       }
       if (callback) server.once('close', callback)
-      tell({ kind: 'closed' })
+      notify({ kind: 'closed' })
       return server
     })
     // That of HTTP/2 goes past close().

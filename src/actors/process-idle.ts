@@ -10,8 +10,8 @@ export interface IdleSource {
 const idles = sharedByCopies(
   'idles',
   () =>
-    new SharedListeners<IdleSource, []>((source, tell) => {
-      const onBeforeExit = (): void => tell()
+    new SharedListeners<IdleSource, []>((source, notify) => {
+      const onBeforeExit = (): void => notify()
       source.on('beforeExit', onBeforeExit)
       return () => source.off('beforeExit', onBeforeExit)
     }),

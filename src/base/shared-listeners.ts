@@ -4,11 +4,11 @@
  * process without one behaves as usual.
  */
 export class SharedListeners<Source extends object, Args extends readonly unknown[]> {
-  readonly #install: (source: Source, tell: (...args: Args) => void) => () => void
+  readonly #install: (source: Source, notify: (...args: Args) => void) => () => void
   readonly #bySource = new WeakMap<Source, { readonly listeners: Set<(...args: Args) => void>; readonly uninstall: () => void }>()
 
   /** @param install listens at `source`, and returns what takes that back */
-  constructor(install: (source: Source, tell: (...args: Args) => void) => () => void) {
+  constructor(install: (source: Source, notify: (...args: Args) => void) => () => void) {
     this.#install = install
   }
 

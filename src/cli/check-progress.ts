@@ -27,7 +27,7 @@ export class CheckProgress {
   }
 
   /** @param found how many states; @param taken of how many all ways were taken */
-  tell(mode: string, found: number, taken: number): void {
+  update(mode: string, found: number, taken: number): void {
     const now = this.#clock.now()
     if (!this.#isShown || now - this.#from < QUIET_MS || now - this.#writtenAt < EVERY_MS) return
     this.#writtenAt = now

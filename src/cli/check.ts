@@ -47,7 +47,7 @@ export async function checkCommand(host: CliHost, args: readonly string[]): Prom
   let first: Counterexample | undefined
   for (const plan of about(options, () => plansOf(life, mode, config !== undefined))) {
     const from = systemClock.now()
-    const onProgress = (found: number, taken: number): void => progress.tell(plan.mode, found, taken)
+    const onProgress = (found: number, taken: number): void => progress.update(plan.mode, found, taken)
     const exploration = about(options, () => exploreLifecycle(plan, { statesMax, outside, onProgress }))
     const chosen = choose([...invariantsOf(plan), ...(options.timed ? timedProperties() : []), ...properties], property)
     const verdicts = verdictsOf(exploration, chosen, outside)

@@ -15,7 +15,7 @@ export const DRAIN_OPTIONS = [
   'crashDeadline',
   'requestDrainTimeout',
   'connectionTimeout',
-  'tell',
+  'notifyClients',
 ] as const
 
 /** The flags of `quiesce serve` that a plan depends on. */

@@ -16,7 +16,7 @@ export interface PrintedPlan {
   readonly of: string
   readonly platform: { readonly name: string; readonly reason: string }
   readonly whileDraining: string
-  readonly tell: string
+  readonly notifyClients: string
   readonly stops: Readonly<Record<KindOfStop, PrintedStop>>
   readonly limits: {
     readonly preShutdownHooks: Readonly<Record<string, number>>
@@ -56,12 +56,12 @@ export function printedPlan(
   { platform, whileDraining, chosen, warnings }: ResolvedOptions,
   { input, userPhases = [] }: LifePlan,
 ): PrintedPlan {
-  const { profiles, tell, preShutdownHooks, destroyFunctions, requestDrainTimeoutMs, connectionTimeoutMs } = input
+  const { profiles, notifyClients, preShutdownHooks, destroyFunctions, requestDrainTimeoutMs, connectionTimeoutMs } = input
   return {
     of,
     platform: { name: platform.name, reason: platform.reason },
     whileDraining,
-    tell,
+    notifyClients,
     stops: { default: stop(profiles.default), interactive: stop(profiles.interactive), crash: stop(profiles.crash) },
     limits: {
       preShutdownHooks: timeouts(preShutdownHooks),
@@ -89,7 +89,7 @@ const timeouts = (bounded: readonly { readonly name: string; readonly timeoutMs:
   Object.fromEntries(bounded.map(({ name, timeoutMs }) => [name, timeoutMs]))
 
 /** A page of text, which ends with a line break. */
-export function planText({ of, platform, whileDraining, tell, stops, limits, chosen, warnings }: PrintedPlan): string {
+export function planText({ of, platform, whileDraining, notifyClients, stops, limits, chosen, warnings }: PrintedPlan): string {
   const row = (label: string, cell: (of: PrintedStop) => string, meaning = ''): Row => [
     label,
     ...KIND_NAMES.map((kind) => cell(stops[kind])),
@@ -99,7 +99,7 @@ export function planText({ of, platform, whileDraining, tell, stops, limits, cho
   const { requestDrainTimeout, connectionTimeout } = limits
   return [
     `plan of ${oneLine(of)}`,
-    `platform ${platform.name} (${platform.reason}), while draining: ${whileDraining}, tell: ${tell}`,
+    `platform ${platform.name} (${platform.reason}), while draining: ${whileDraining}, notify-clients: ${notifyClients}`,
     ...warnings.map(({ message }) => `warning: ${message}`),
     '',
     ...table([

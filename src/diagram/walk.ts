@@ -45,16 +45,16 @@ export async function walk(plan: LifePlan): Promise<readonly WalkStep[]> {
     },
   })
   const actor = createActor(machine, { clock, input: plan.input })
-  const tell = async (event: Parameters<typeof actor.send>[0], text: string = event.type) => {
+  const send = async (event: Parameters<typeof actor.send>[0], text: string = event.type) => {
     steps.push({ at: clock.now(), type: 'notified', event: text })
     actor.send(event)
     await clock.advance(0)
   }
   actor.start()
-  await tell({ type: 'start' })
-  await tell({ type: 'readyz.passed' })
+  await send({ type: 'start' })
+  await send({ type: 'readyz.passed' })
   await clock.advance(SERVES_MS)
-  await tell({ type: 'process.signalled', signal: 'SIGTERM', interactive: false }, 'SIGTERM')
+  await send({ type: 'process.signalled', signal: 'SIGTERM', interactive: false }, 'SIGTERM')
   while (actor.getSnapshot().status === 'active' && (await clock.runToNext())) {
     // Until nothing is left to wait for.
   }

@@ -52,7 +52,7 @@ export interface WireConnection {
   /** From now on this wire does what is done: the connection has changed its protocol. */
   goOnWith(wire: Wire): void
   /** Its wire has told its client that it closes. A second call does nothing. */
-  noteTold(): void
+  noteNotified(): void
   /** What its client had not been sent when its wire looked. */
   noteUndelivered(bytes: number): void
   /** Closes it gently. A second call does nothing. */
@@ -80,7 +80,7 @@ export interface WireExchange extends ExchangeView {
    */
   handling: 'callback' | 'promise' | undefined
   /** Its answer has to tell the client that the connection closes. */
-  mustTell: boolean
+  mustNotify: boolean
   /** It has no response: its handler gets the bare socket. */
   readonly isUpgrade: boolean
   /** Whether a handler holds its signal, and so may have something to do before the end. */
@@ -90,9 +90,9 @@ export interface WireExchange extends ExchangeView {
    * moment at which that can be decided.
    * @param isOverdue an earlier answer on its connection should have told, and could not
    */
-  isToTell(isOverdue: boolean): boolean
+  shouldNotify(isOverdue: boolean): boolean
   /** Tells its wire that it was asked to end, if it was; a new wire is told by the old one. */
-  tellWire(): void
+  notifyWire(): void
   /** The head of its answer is written. */
   headWritten(): void
   /** A handler has returned a promise. */
@@ -124,24 +124,24 @@ export interface Wire extends Spoken {
    * Whether its client can be told to leave at any time, by {@link tell}. Otherwise only an answer
    * tells, by {@link tellBy}.
    */
-  readonly tellsAnyTime: boolean
+  readonly notifiesAnyTime: boolean
   /**
    * Tells the client that the connection closes, and notes it with `connection.noteTold()`. A
    * second call does nothing.
    */
-  tell(): void
+  notify(): void
   /**
    * The same at the best moment that comes soon: with an answer, where its client can be told with
    * one.
    * @param withAnswer this answer has to tell
    */
-  tellSoon(withAnswer?: boolean): void
+  notifySoon(withAnswer?: boolean): void
   /**
    * Has the answer to this exchange tell the client that the connection closes, and notes it with
    * `connection.noteTold()` when it has. Whether it does is asked of `exchange.isToTell()` at the
    * last moment: when the head of the answer is sent. A second call does nothing.
    */
-  tellBy(exchange: WireExchange): void
+  notifyBy(exchange: WireExchange): void
 
   /** Answers in place of the handler, which has done nothing yet. */
   refuse(exchange: WireExchange, answer: WireAnswer): void

@@ -19,7 +19,7 @@ export function responseOfUpgrade(exchange: WireExchange): ServerResponse {
     response.detachSocket(socket)
     // Node has taken its hands off it: without a reader, its end would go unnoticed.
     socket.resume()
-    connection.noteTold()
+    connection.noteNotified()
     connection.linger()
   })
   ANSWERS.set(exchange, response)

@@ -69,7 +69,7 @@ export class Journal implements ReadableJournal {
     const line = { n: 1, text: JSON.stringify({ n: 1, at: 0, ...opening }), isVital: true }
     this.#lines.unshift(line)
     this.#length += line.text.length
-    this.#tellReaders()
+    this.#notifyReaders()
   }
 
   /** A sink of lifecycle events. */
@@ -107,7 +107,7 @@ export class Journal implements ReadableJournal {
       if (isFirst) this.#begin()
       else if (this.#describedAt < this.#lostUpTo) this.#describe()
     }
-    this.#tell(reader)
+    this.#notify(reader)
     return { [Symbol.dispose]: () => this.#detach(reader) }
   }
 
@@ -152,7 +152,7 @@ export class Journal implements ReadableJournal {
       this.#lines.push({ n, text, isVital })
       this.#length += text.length
       if (this.#length > this.#lengthMax) this.#drop()
-      this.#tellReaders()
+      this.#notifyReaders()
     })
   }
 
@@ -167,11 +167,11 @@ export class Journal implements ReadableJournal {
     })
   }
 
-  #tellReaders(): void {
-    for (const reader of this.#readers) this.#tell(reader)
+  #notifyReaders(): void {
+    for (const reader of this.#readers) this.#notify(reader)
   }
 
-  #tell(reader: Reader): void {
+  #notify(reader: Reader): void {
     try {
       reader.more()
     } catch {

@@ -58,7 +58,7 @@ function compositionOf(options: ResolvedOptions, registrations: Registrations, a
 /** @param wiring the rows of the life, as it is composed */
 export const inputOf = (options: ResolvedOptions, registrations: Registrations, wiring: Wiring): LifecycleInput => ({
   profiles: stopProfiles(options.plans, registeredIn(options, registrations, wiring)),
-  tell: options.tell,
+  notifyClients: options.notifyClients,
   ...(options.requestDrainTimeoutMs !== undefined && { requestDrainTimeoutMs: options.requestDrainTimeoutMs }),
   connectionTimeoutMs: options.connectionTimeoutMs,
   preShutdownHooks: registrations.plannedHooks(),

@@ -62,10 +62,10 @@ export class LogDestination {
 
   readonly #queue = new LineQueue()
   /** How many lost lines the first line of the queue reports. */
-  #toldLines = 0
+  #reportedLines = 0
   #lostLines = 0
   /** Lost, and the log does not say so yet. */
-  #untoldLines = 0
+  #unreportedLines = 0
   #progressAt: number
   #retry: unknown
   #waiters: (() => void)[] = []
@@ -120,7 +120,7 @@ export class LogDestination {
       // The reader has had nothing to take.
       this.#progressAt = this.#clock.now()
       // Where lines are missing, before those that follow.
-      this.#tellLoss()
+      this.#reportLoss()
     }
     this.#queue.add(line)
     if (this.#retry === undefined) this.#writeOrRetry()
@@ -165,15 +165,15 @@ export class LogDestination {
 
   #lose(lines: number): void {
     this.#lostLines += lines
-    this.#untoldLines += lines
+    this.#unreportedLines += lines
   }
 
   /** To be called when the queue is empty: the line stands in front of all others. */
-  #tellLoss(): void {
-    if (this.#untoldLines === 0) return
-    this.#queue.add(this.#describeLoss(this.#untoldLines))
-    this.#toldLines = this.#untoldLines
-    this.#untoldLines = 0
+  #reportLoss(): void {
+    if (this.#unreportedLines === 0) return
+    this.#queue.add(this.#describeLoss(this.#unreportedLines))
+    this.#reportedLines = this.#unreportedLines
+    this.#unreportedLines = 0
   }
 
   #writeOrRetry(): void {
@@ -191,7 +191,7 @@ export class LogDestination {
   #writeUntil(end: number): Step {
     try {
       for (;;) {
-        if (this.pendingBytes === 0) this.#tellLoss()
+        if (this.pendingBytes === 0) this.#reportLoss()
         const piece = this.#queue.next()
         if (!piece) return 'done'
         this.#writeSome(piece)
@@ -210,7 +210,7 @@ export class LogDestination {
     if (this.#isTorn) this.#writePiece(NEWLINE)
     this.#isTorn = false
     const lines = this.#queue.took(this.#writePiece(piece))
-    if (lines > 0) this.#toldLines = 0
+    if (lines > 0) this.#reportedLines = 0
     this.#progressAt = this.#clock.now()
     this.#isStalled = false
   }
@@ -232,9 +232,9 @@ export class LogDestination {
   #forget(): void {
     this.#isTorn ||= this.#queue.isInLine
     // The line that reports a loss is none of those.
-    this.#lose(this.#queue.lines - (this.#toldLines > 0 ? 1 : 0))
-    this.#untoldLines += this.#toldLines
-    this.#toldLines = 0
+    this.#lose(this.#queue.lines - (this.#reportedLines > 0 ? 1 : 0))
+    this.#unreportedLines += this.#reportedLines
+    this.#reportedLines = 0
     this.#queue.clear()
   }
 

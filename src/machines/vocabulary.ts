@@ -31,7 +31,7 @@ export interface LifecycleInput {
    * when the stop is requested.
    */
   readonly profiles: StopProfiles
-  readonly tell: 'gradual' | 'at-once' | 'after-delay'
+  readonly notifyClients: 'gradual' | 'at-once' | 'after-delay'
   /** Limit of the request drain; without one it has what the budget leaves it. */
   readonly requestDrainTimeoutMs?: number
   readonly connectionTimeoutMs: number
@@ -222,7 +222,7 @@ export const vocabulary = setup({
 export const WORK_INPUT: Readonly<Record<string, (args: { readonly context: LifecycleContext }) => unknown>> = {
   'notify-clients': ({ context }) => {
     const { delayMs } = budgetOf(context)
-    return { how: delayMs === 0 ? 'at-once' : context.tell, delayMs }
+    return { how: delayMs === 0 ? 'at-once' : context.notifyClients, delayMs }
   },
   shutdownDelay: ({ context }) => ({ delayMs: budgetOf(context).delayMs }),
   preShutdownHooks: ({ context }) => ({ hooks: context.preShutdownHooks }),

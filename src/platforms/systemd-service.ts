@@ -48,7 +48,7 @@ class SystemdService {
     const lives = serving.get(this.#process) ?? new Set()
     serving.set(this.#process, lives.add(this.#life))
     this.#life.subscribe((event) => this.#heard(event))
-    if (this.#watchdogMs !== undefined) this.#every(this.#watchdogMs, () => this.#tell({ WATCHDOG: '1' }))
+    if (this.#watchdogMs !== undefined) this.#every(this.#watchdogMs, () => this.#notify({ WATCHDOG: '1' }))
   }
 
   #heard(event: LifecycleEvent): void {
@@ -68,7 +68,7 @@ class SystemdService {
   #stopping(): void {
     const lives = serving.get(this.#process)
     lives?.delete(this.#life)
-    this.#tell({ ...(lives?.size === 0 && { STOPPING: '1' }), EXTEND_TIMEOUT_USEC: EXTEND_USEC, STATUS: 'stopping' })
+    this.#notify({ ...(lives?.size === 0 && { STOPPING: '1' }), EXTEND_TIMEOUT_USEC: EXTEND_USEC, STATUS: 'stopping' })
     this.#every(TICK_MS, () => this.#goesOn())
   }
 
@@ -77,17 +77,17 @@ class SystemdService {
     if (!look) return
     if (look.inFlight < this.#inFlight) this.#movedAt = look.at
     this.#inFlight = look.inFlight
-    if (look.at - this.#movedAt < STUCK_MS) this.#tell({ EXTEND_TIMEOUT_USEC: EXTEND_USEC })
+    if (look.at - this.#movedAt < STUCK_MS) this.#notify({ EXTEND_TIMEOUT_USEC: EXTEND_USEC })
     this.#say(`stopping: ${look.headline}`)
   }
 
   #say(status: string): void {
     if (status === this.#status) return
     this.#status = status
-    this.#tell({ STATUS: status })
+    this.#notify({ STATUS: status })
   }
 
-  #tell(fields: Readonly<Record<string, string>>): void {
+  #notify(fields: Readonly<Record<string, string>>): void {
     this.#socket.send(fields).catch((error: Error) => {
       if (this.#isSaid || this.#isOver) return
       this.#isSaid = true

@@ -30,8 +30,8 @@ export interface CrashListener {
 const crashes = sharedByCopies(
   'crashes',
   () =>
-    new SharedListeners<CrashSource, [tell: (listener: CrashListener) => void]>((source, tell) => {
-      const gate = new CrashGate(source, (hear) => tell(hear))
+    new SharedListeners<CrashSource, [notify: (listener: CrashListener) => void]>((source, notify) => {
+      const gate = new CrashGate(source, (hear) => notify(hear))
       return () => gate.close()
     }),
 )
@@ -72,16 +72,16 @@ const isOurs = (listener: unknown): boolean => ours.has(listener as object)
  */
 class CrashGate {
   readonly #source: CrashSource
-  readonly #tell: (hear: (listener: CrashListener) => void) => void
+  readonly #notify: (hear: (listener: CrashListener) => void) => void
   readonly #ownEmit: CrashSource['emit'] | undefined
   readonly #emit: CrashSource['emit']
   #isOpen = true
   /** A crash that node will emit once more, under another name, in the step that it is in. */
   #again: { readonly event: CrashEvent; readonly thrown: unknown } | undefined
 
-  constructor(source: CrashSource, tell: (hear: (listener: CrashListener) => void) => void) {
+  constructor(source: CrashSource, notify: (hear: (listener: CrashListener) => void) => void) {
     this.#source = source
-    this.#tell = tell
+    this.#notify = notify
     for (const listener of Object.values(this.#listeners)) ours.add(listener)
     for (const event of CRASH_EVENTS) source.on(event, this.#listeners[event])
     this.#ownEmit = Object.hasOwn(source, 'emit') ? source.emit : undefined
@@ -115,7 +115,7 @@ class CrashGate {
   }
 
   #crashed(origin: CrashEvent, thrown: unknown): void {
-    this.#tell((listener) => listener.crashed(origin, thrown))
+    this.#notify((listener) => listener.crashed(origin, thrown))
   }
 
   #isAgain(event: CrashEvent, thrown: unknown): boolean {
@@ -131,7 +131,7 @@ class CrashGate {
    * of a rejection, which node makes an uncaught exception of: that goes to its listeners as well.
    */
   #deliver(event: CrashEvent | typeof MONITOR, args: readonly unknown[]): boolean {
-    if (event === MONITOR && this.#source.hasUncaughtExceptionCaptureCallback?.()) this.#tell((listener) => listener.captured())
+    if (event === MONITOR && this.#source.hasUncaughtExceptionCaptureCallback?.()) this.#notify((listener) => listener.captured())
     const listeners = this.#source.rawListeners(event) as Listener[]
     const thrown: unknown[] = []
     for (const listener of [...listeners.filter(isOurs), ...listeners.filter((one) => !isOurs(one))]) {
@@ -153,7 +153,7 @@ class CrashGate {
 
   /** One that throws what it has heard says nothing new. */
   #failed(event: string, error: unknown, [heard]: readonly unknown[]): void {
-    if (error !== heard) this.#tell((listener) => listener.listenerFailed(event, error))
+    if (error !== heard) this.#notify((listener) => listener.listenerFailed(event, error))
   }
 
   /** Looked up each time: other code may patch the prototype whenever it is loaded. */

@@ -43,10 +43,10 @@ export function othersListen<Signal extends NodeJS.Signals>(source: SignalSource
 function listenersTo(signal: NodeJS.Signals): SharedListeners<SignalSource, [signal: NodeJS.Signals]> {
   const known = listeners.get(signal)
   if (known) return known
-  const shared = new SharedListeners<SignalSource, [signal: NodeJS.Signals]>((source, tell) => {
+  const shared = new SharedListeners<SignalSource, [signal: NodeJS.Signals]>((source, notify) => {
     // First of all: the program's own listener may close the server, which is part of a stop then.
-    source.prependListener(signal, tell)
-    return () => void source.off(signal, tell)
+    source.prependListener(signal, notify)
+    return () => void source.off(signal, notify)
   })
   listeners.set(signal, shared)
   return shared

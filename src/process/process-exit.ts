@@ -10,9 +10,9 @@ export interface ExitSource {
 const exits = sharedByCopies(
   'exits',
   () =>
-    new SharedListeners<ExitSource, [code: number]>((source, tell) => {
-      source.on('exit', tell)
-      return () => source.off('exit', tell)
+    new SharedListeners<ExitSource, [code: number]>((source, notify) => {
+      source.on('exit', notify)
+      return () => source.off('exit', notify)
     }),
 )
 

@@ -36,7 +36,7 @@ export class Reloader {
   #isReading = false
   #isClosed = false
   #tickedAt: number
-  #unwatchedToldAt = Number.NEGATIVE_INFINITY
+  #unwatchedReportedAt = Number.NEGATIVE_INFINITY
   #retryMs = RETRY_FIRST_MS
   /** By the message of the failure: since when it is there. */
   #failing = new Map<string, { readonly since: number; wasNotified: boolean }>()
@@ -85,7 +85,7 @@ export class Reloader {
     }
     const isNew = failures.some(({ message }) => !this.#failing.has(message))
     this.#retryMs = isNew ? RETRY_FIRST_MS : Math.min(this.#retryMs * 2, REREAD_MS)
-    this.#tell(failures, unwatched)
+    this.#notify(failures, unwatched)
     const nextTickMs = this.#tickedAt + REREAD_MS - clock.now()
     // What was planned while files were read.
     const plannedMs = this.#due - clock.now()
@@ -94,7 +94,7 @@ export class Reloader {
   }
 
   /** A failure once, when it has lasted; a folder that cannot be watched once a minute. */
-  #tell(failures: readonly QuiesceError[], unwatched: readonly QuiesceError[]): void {
+  #notify(failures: readonly QuiesceError[], unwatched: readonly QuiesceError[]): void {
     const { clock, failed } = this.#reloading
     const now = clock.now()
     const failing = new Map(failures.map(({ message }) => [message, this.#failing.get(message) ?? { since: now, wasNotified: false }]))
@@ -105,8 +105,8 @@ export class Reloader {
       failed(error)
     }
     this.#failing = failing
-    if (unwatched.length === 0 || now - this.#unwatchedToldAt < REREAD_MS) return
-    this.#unwatchedToldAt = now
+    if (unwatched.length === 0 || now - this.#unwatchedReportedAt < REREAD_MS) return
+    this.#unwatchedReportedAt = now
     for (const error of unwatched) failed(error)
   }
 }

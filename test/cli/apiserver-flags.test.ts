@@ -149,7 +149,16 @@ describe('options of an API server', () => {
 
   row('OP-16', 'are refused all at once, wherever they were written, and what they mean for each other too', async () => {
     const settings = await read({
-      args: ['--max-requests-inflight', '-1', '--config=c.json', '--nope', '--tell=after-delay', '--tls-cert-file=a.crt', 'one', 'two'],
+      args: [
+        '--max-requests-inflight',
+        '-1',
+        '--config=c.json',
+        '--nope',
+        '--notify-clients=after-delay',
+        '--tls-cert-file=a.crt',
+        'one',
+        'two',
+      ],
       env: { QUIESCE_MAX_MUTATING_REQUESTS_INFLIGHT: '-2', QUIESCE_PORT: '1' },
       config: { 'request-timeout': -3, 'cors-allowed-origins': ['foo'], 'min-request-timeout': -1800, port: 1 },
     })
@@ -165,7 +174,7 @@ describe('options of an API server', () => {
       'min-request-timeout in c.json: got -1800',
       'cors-allowed-origins[0] in c.json: got ',
       '--tls-private-key-file: got none',
-      '--tell: got "after-delay", allowed: only with --shutdown-send-retry-after: after-delay is for the mode retry-after, in which clients are still answered after the delay',
+      '--notify-clients: got "after-delay", allowed: only with --shutdown-send-retry-after: after-delay is for the mode retry-after, in which clients are still answered after the delay',
     )
     expect(problems).toEqual(expect.arrayContaining(expected))
     expect(problems).toHaveLength(expected.length)

@@ -16,7 +16,7 @@ function progressOn({ isTTY, env = {} }: { isTTY: boolean; env?: Record<string, 
 
 test('says after a while how far it is, now and then, in one line that goes away', () => {
   const { written, clock, progress } = progressOn({ isTTY: true })
-  for (clock.at = 0; clock.at <= 2_000; clock.at += 10) progress.tell('refuse', 12_345 + clock.at, 345)
+  for (clock.at = 0; clock.at <= 2_000; clock.at += 10) progress.update('refuse', 12_345 + clock.at, 345)
   progress.clear()
   expect(written[0]).toBe('\r\u001b[Krefuse: 13 345 states, 13 000 of them still to explore')
   expect(written).toHaveLength(6)
@@ -30,7 +30,7 @@ test('says nothing when it was quick, off a terminal, and on one that cannot mov
     [{ isTTY: true, env: { TERM: 'dumb' } }, 9_000],
   ] as const) {
     const { written, clock, progress } = progressOn(host)
-    for (clock.at = 0; clock.at <= until; clock.at += 100) progress.tell('refuse', 1, 1)
+    for (clock.at = 0; clock.at <= until; clock.at += 100) progress.update('refuse', 1, 1)
     progress.clear()
     expect(written).toEqual([])
   }

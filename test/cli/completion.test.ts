@@ -64,12 +64,12 @@ describe.runIf(isHere('bash'))('bash offers', () => {
     [['re'], ['report']],
     [['serve', '--shutdown'], flagsOf('serve').filter((name) => name.startsWith('--shutdown'))],
     [
-      ['serve', '--tell', ''],
+      ['serve', '--notify-clients', ''],
       ['gradual', 'at-once', 'after-delay'],
     ],
-    [['serve', '--tell', '=', 'g'], ['gradual']],
+    [['serve', '--notify-clients', '=', 'g'], ['gradual']],
     [
-      ['serve', '--tell', '='],
+      ['serve', '--notify-clients', '='],
       ['gradual', 'at-once', 'after-delay'],
     ],
     [['serve', '--no-pre'], ['--no-pretty']],
@@ -110,7 +110,7 @@ describe.runIf(isHere('fish'))('fish offers', () => {
 
   test.each<[string, readonly string[]]>([
     ['quiesce re', ['report']],
-    ['quiesce serve --tell ', ['after-delay', 'at-once', 'gradual']],
+    ['quiesce serve --notify-clients ', ['after-delay', 'at-once', 'gradual']],
     ['quiesce serve --port ', []],
     ['quiesce report rec', ['recorded.ndjson']],
   ])('for "%s": %j', (line, words) => {

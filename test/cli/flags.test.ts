@@ -60,7 +60,7 @@ describe('settings of quiesce serve', () => {
       '--crash-deadline=4s',
       '--kill-after=1h',
       '--request-drain-timeout=10s',
-      '--tell=after-delay',
+      '--notify-clients=after-delay',
       '--last-call=50ms',
       '--behind=alb',
       '--debug-socket-path=d.sock',
@@ -106,7 +106,7 @@ describe('settings of quiesce serve', () => {
         crashDeadline: '4s',
         killAfter: '1h',
         requestDrainTimeout: '10s',
-        tell: 'after-delay',
+        notifyClients: 'after-delay',
         lastCall: '50ms',
         behind: 'alb',
         debugSocket: 'd.sock',
@@ -286,7 +286,7 @@ describe('what cannot be used', () => {
       '--admin-address=9090',
       '--log-level=loud',
       '--pretty=maybe',
-      '--tell=after-delay',
+      '--notify-clients=after-delay',
       'x',
       '--prot=1',
     ]
@@ -298,7 +298,7 @@ describe('what cannot be used', () => {
       '--port: got 99999, allowed: an integer from 0 to 65535; 0 is any free port',
       '--deadline: got "1x", allowed: a duration like 500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 100ms to 24d',
       'QUIESCE_REQUEST_TIMEOUT: got "-2m", allowed: a duration like 500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 0 to 24d (--request-timeout can not be negative value)',
-      '--tell: got "after-delay", allowed: only with --shutdown-send-retry-after: after-delay is for the mode retry-after, in which clients are still answered after the delay',
+      '--notify-clients: got "after-delay", allowed: only with --shutdown-send-retry-after: after-delay is for the mode retry-after, in which clients are still answered after the delay',
       '--log-level: got "loud", allowed: debug, info, warn, error, silent',
     ])
   })
@@ -311,9 +311,9 @@ describe('what cannot be used', () => {
   })
 
   test('includes values that are missing or empty', async () => {
-    expect(await problemsOf({ args: ['--bind-address', '--port', 'x', '--tell'] })).toEqual([
+    expect(await problemsOf({ args: ['--bind-address', '--port', 'x', '--notify-clients'] })).toEqual([
       '--bind-address: got no value, allowed: a host name or an IP address',
-      '--tell: got no value, allowed: gradual, at-once, after-delay',
+      '--notify-clients: got no value, allowed: gradual, at-once, after-delay',
       '--port: got "x", allowed: an integer from 0 to 65535; 0 is any free port',
     ])
     expect(await problemsOf({ args: ['--port='], env: { QUIESCE_REPORT_FILE: '' } })).toEqual([
@@ -365,7 +365,7 @@ describe('what cannot be used', () => {
   })
 
   test.each([
-    ['--tell=gradul', 'gradual'],
+    ['--notify-clients=gradul', 'gradual'],
     ['--log-level=wran', 'warn'],
   ])('suggests the value that is meant by %s', async (written, meant) => {
     expect(await problemsOf({ args: [written] })).toEqual([expect.stringContaining(`(did you mean "${meant}"?)`)])

@@ -32,7 +32,7 @@ describe('quiesce plan', () => {
     const { code, out, err } = await run('--config', config)
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out.split('\n', 1)[0]).toBe(`plan of ${config}`)
-    expect(out).toMatch(/^platform container \(given\), while draining: refuse, tell: gradual\n/m)
+    expect(out).toMatch(/^platform container \(given\), while draining: refuse, notify-clients: gradual\n/m)
     expect(out).toMatch(/^ {2}requests have until +\+7\.248s +\+1\.\d+s +\+4\.\d+s$/m)
     expect(out).toMatch(/^ {2}last call +300ms +0ms +\d+ms$/m)
     expect(out).toMatch(/^ {2}Forced +\+8s +\+2s +\+5s +the deadline is reached/m)

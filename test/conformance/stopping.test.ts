@@ -29,7 +29,7 @@ function arrivedAtNode(path: string): Promise<void> {
  * hook holds it.
  */
 async function serveStopping(serve: Subject['serve'], options: Parameters<Subject['serve']>[0] = {}) {
-  const served = await serve({ tell: 'gradual', ...options })
+  const served = await serve({ notifyClients: 'gradual', ...options })
   const hook = new Gate()
   served.life.addPreShutdownHook('wait-for-test', () => hook.pass())
   return {

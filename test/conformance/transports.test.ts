@@ -33,7 +33,7 @@ const { refuse, fail } = Http1Wire.prototype
 const http2 = { refuse: Http2Wire.prototype.refuse, fail: Http2Wire.prototype.fail }
 
 const BROKEN: readonly Broken[] = [
-  { what: 'tells no client', seenBy: 'busy:', breakIt: () => vi.spyOn(Http1Wire.prototype, 'tellBy').mockReturnValue() },
+  { what: 'tells no client', seenBy: 'busy:', breakIt: () => vi.spyOn(Http1Wire.prototype, 'notifyBy').mockReturnValue() },
   {
     what: 'takes refused requests for good ones',
     seenBy: 'half of the first request: has a second',
@@ -123,8 +123,8 @@ const OF_HTTP2: readonly Broken[] = [
     what: 'tells no client',
     seenBy: 'several requests at once',
     breakIt: () => {
-      vi.spyOn(Http2Wire.prototype, 'tell').mockReturnValue()
-      vi.spyOn(Http2Wire.prototype, 'tellSoon').mockReturnValue()
+      vi.spyOn(Http2Wire.prototype, 'notify').mockReturnValue()
+      vi.spyOn(Http2Wire.prototype, 'notifySoon').mockReturnValue()
     },
   },
   {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
 import { cutsFrom } from '#src/machines/signals.ts'
 import type { Mode } from '#src/machines/wiring.ts'
-import { EDGES, HOOKS_ARE_LEFT, HOOKS_ARE_TOLD, type LifeEdge } from '#src/model/life/edges.ts'
+import { EDGES, HOOKS_ARE_LEFT, HOOKS_ARE_NOTIFIED, type LifeEdge } from '#src/model/life/edges.ts'
 import { composed } from '../support/fake-effects.ts'
 import { nodesOf, phaseRegions, type RegionRow, regionRow } from '../support/machine-walk.ts'
 
@@ -38,8 +38,8 @@ const PLACES: readonly (readonly [id: `E${number}`, says: string, ...Place[]])[]
   [
     'E14',
     'stop the HTTP server: the contexts of all post-start hooks are cancelled',
-    { is: 'aborts', on: HOOKS_ARE_TOLD.refuse, phase: 'post-start-hooks', mode: 'refuse' },
-    { is: 'aborts', on: HOOKS_ARE_TOLD['retry-after'], phase: 'post-start-hooks', mode: 'retry-after' },
+    { is: 'aborts', on: HOOKS_ARE_NOTIFIED.refuse, phase: 'post-start-hooks', mode: 'refuse' },
+    { is: 'aborts', on: HOOKS_ARE_NOTIFIED['retry-after'], phase: 'post-start-hooks', mode: 'retry-after' },
   ],
   // Upstream's Shutdown closes the listener and waits for the connections in one call; here these
   // are two phases, and the limit bounds the second.
@@ -114,7 +114,7 @@ const asRegion = ({ phase, lane, after, given, does, hears = {}, cut, fires }: L
   ...(given !== undefined && { unless: given }),
   ...(does !== undefined && phase !== 'post-start-hooks' && { work: does }),
   cuts: cut === undefined ? [] : cutsFrom(cut),
-  until: phase === 'post-start-hooks' ? [HOOKS_ARE_TOLD[mode]] : [],
+  until: phase === 'post-start-hooks' ? [HOOKS_ARE_NOTIFIED[mode]] : [],
   abandonedAt: phase === 'post-start-hooks' ? [HOOKS_ARE_LEFT] : [],
   hears: Object.keys(hears),
   fires: [fires],

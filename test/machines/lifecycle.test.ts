@@ -119,20 +119,26 @@ describe('the whole sequence', () => {
 })
 
 describe('telling clients', () => {
-  test.each(['gradual', 'at-once', 'after-delay'] as const)('is done as configured over the delay of the stop: %s', async (tell) => {
-    const life = await servingLife({ tell })
-    await life.signal()
-    await life.toEnd()
-    expect(life.effects.calls.find(({ effect }) => effect === 'beginNotifying')?.input).toEqual({ how: tell, delayMs: 5_000 })
-  })
+  test.each(['gradual', 'at-once', 'after-delay'] as const)(
+    'is done as configured over the delay of the stop: %s',
+    async (notifyClients) => {
+      const life = await servingLife({ notifyClients })
+      await life.signal()
+      await life.toEnd()
+      expect(life.effects.calls.find(({ effect }) => effect === 'beginNotifying')?.input).toEqual({ how: notifyClients, delayMs: 5_000 })
+    },
+  )
 
-  test.each(['gradual', 'at-once', 'after-delay'] as const)('is done at once without a delay, whatever is configured: %s', async (tell) => {
-    const life = await servingLife({ tell })
-    await life.signal('SIGINT', true)
-    await life.toEnd()
-    expect(life.effects.calls.find(({ effect }) => effect === 'beginNotifying')?.input).toEqual({ how: 'at-once', delayMs: 0 })
-    expect(life.at('ClientsNotified')).toBe(0)
-  })
+  test.each(['gradual', 'at-once', 'after-delay'] as const)(
+    'is done at once without a delay, whatever is configured: %s',
+    async (notifyClients) => {
+      const life = await servingLife({ notifyClients })
+      await life.signal('SIGINT', true)
+      await life.toEnd()
+      expect(life.effects.calls.find(({ effect }) => effect === 'beginNotifying')?.input).toEqual({ how: 'at-once', delayMs: 0 })
+      expect(life.at('ClientsNotified')).toBe(0)
+    },
+  )
 })
 
 describe('outcomes', () => {

@@ -4,7 +4,7 @@ import { PROFILES } from '../support/fake-effects.ts'
 /** What a life is started with: nothing of the user's, unless it is given. */
 export const lifeInput = (given: Partial<LifecycleInput> = {}): LifecycleInput => ({
   profiles: PROFILES,
-  tell: 'gradual',
+  notifyClients: 'gradual',
   connectionTimeoutMs: 60_000,
   preShutdownHooks: [],
   destroyFunctions: [],

@@ -68,7 +68,7 @@ test.each([
 
 const INPUT: LifePlan['input'] = {
   profiles: PROFILES,
-  tell: 'gradual',
+  notifyClients: 'gradual',
   connectionTimeoutMs: 60_000,
   preShutdownHooks: plannedHooks(['leave']),
   destroyFunctions: [{ kind: 'destroy', name: 'pool', timeoutMs: 1_000 }],

@@ -109,20 +109,20 @@ describe('a table of another package', () => {
   })
 
   test('cannot take names that are taken', () => {
-    const tell = option(text('a name'), { defaultWords: 'none', meaning: 'x' })
-    expect(() => composeOptions(SERVER_OPTIONS, { tell })).toThrow(
-      expect.objectContaining({ code: 'ERR_DUPLICATE', message: expect.stringContaining('option tell') }),
+    const notifyClients = option(text('a name'), { defaultWords: 'none', meaning: 'x' })
+    expect(() => composeOptions(SERVER_OPTIONS, { notifyClients })).toThrow(
+      expect.objectContaining({ code: 'ERR_DUPLICATE', message: expect.stringContaining('option notifyClients') }),
     )
-    const other = option(choice('a', 'b'), { flag: 'tell', default: 'a', meaning: 'x' })
-    expect(() => composeOptions(SERVER_OPTIONS, { other })).toThrow('flag tell: two options have it')
-    const hidden = option(choice('a', 'b'), { flag: 'other', env: 'QUIESCE_TELL', default: 'a', meaning: 'x' })
-    expect(() => composeOptions(SERVER_OPTIONS, { hidden })).toThrow('environment variable QUIESCE_TELL: two options have it')
+    const other = option(choice('a', 'b'), { flag: 'notifyClients', default: 'a', meaning: 'x' })
+    expect(() => composeOptions(SERVER_OPTIONS, { other })).toThrow('flag notify-clients: two options have it')
+    const hidden = option(choice('a', 'b'), { flag: 'other', env: 'QUIESCE_NOTIFY_CLIENTS', default: 'a', meaning: 'x' })
+    expect(() => composeOptions(SERVER_OPTIONS, { hidden })).toThrow('environment variable QUIESCE_NOTIFY_CLIENTS: two options have it')
   })
 })
 
 test('the types of our own options are as narrow as their rows', () => {
   expectTypeOf<ServerOptions['livezGrace']>().toEqualTypeOf<Duration | undefined>()
-  expectTypeOf<ServerOptions['tell']>().toEqualTypeOf<'gradual' | 'at-once' | 'after-delay' | undefined>()
+  expectTypeOf<ServerOptions['notifyClients']>().toEqualTypeOf<'gradual' | 'at-once' | 'after-delay' | undefined>()
   expectTypeOf<ServerOptions['admin']>().toExtend<{ readonly port: number | string; readonly host?: string | undefined } | undefined>()
   expectTypeOf<ResolvedOptions['livezGraceMs']>().toEqualTypeOf<number>()
   expectTypeOf<ResolvedOptions['requestDrainTimeoutMs']>().toEqualTypeOf<number | undefined>()

@@ -46,7 +46,7 @@ describe('defaults', () => {
       healthCheckTimeoutMs: 900,
       reservesMs: { connections: 250, audit: 1_000, destroy: 2_000, flush: 500 },
       whileDraining: 'refuse',
-      tell: 'gradual',
+      notifyClients: 'gradual',
       health: false,
       exit: 'explicit',
     })
@@ -242,12 +242,12 @@ describe('refusals', () => {
   })
 
   test('all problems at once', () => {
-    expect(refusal({ port: 70_000, whileDraining: 'drop', deadline: '1ms', tell: 'after-delay', colour: 'red' })).toEqual([
+    expect(refusal({ port: 70_000, whileDraining: 'drop', deadline: '1ms', notifyClients: 'after-delay', colour: 'red' })).toEqual([
       'port: got 70000, allowed: an integer from 0 to 65535; 0 is any free port',
       'whileDraining: got "drop", allowed: refuse, retry-after',
       'deadline: got "1ms", allowed: milliseconds as a number, or text like 500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 100ms to 24d',
       expect.stringMatching(/^colour: unknown option, allowed: one of port, /),
-      'tell: got "after-delay", allowed: only with whileDraining: after-delay is for the mode retry-after, in which clients are still answered after the delay',
+      'notifyClients: got "after-delay", allowed: only with whileDraining: after-delay is for the mode retry-after, in which clients are still answered after the delay',
     ])
   })
 
@@ -299,7 +299,7 @@ describe('refusals', () => {
     crashDeadline: [99, '1'],
     requestDrainTimeout: [0, 'x'],
     connectionTimeout: [Number.POSITIVE_INFINITY],
-    tell: ['never'],
+    notifyClients: ['never'],
     goawayChance: [-0.001, 0.021, '0.01', Number.NaN],
     requestTimeout: [null],
     livezGrace: [[]],

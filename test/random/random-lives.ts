@@ -4,7 +4,7 @@
 //
 // Tried with faults that were planted, found and taken out again:
 //   in-flight.ts, count() counts nothing, so that no drain waits: "unanswered", the 20th life
-//   telling.ts tells on the earlier of two pipelined responses: "unanswered", the 95th
+//   client-notification.ts tells on the earlier of two pipelined responses: "unanswered", the 95th
 //   connections.ts takes a half-sent request for an idle connection: "half a request is waited
 //     for", the 9th
 //   lifecycle.ts composes the machine without the user's phases: "every state and step is one of

@@ -33,10 +33,10 @@ row('GA-04', 'a number just above the chance: no', () => {
 
 /** A life whose chance is decided by the test. */
 async function serve(server: AttachableServer, goawayChance = GOAWAY_CHANCE_MAX) {
-  let isToTell = false
+  let shouldNotify = false
   const host = {
     clock: systemClock,
-    random: () => (isToTell ? 0 : 0.5),
+    random: () => (shouldNotify ? 0 : 0.5),
     process: new FakeProcess({ env: {} }).asHostProcess(),
     servers: nodeServers,
   }
@@ -45,7 +45,7 @@ async function serve(server: AttachableServer, goawayChance = GOAWAY_CHANCE_MAX)
   await life.start()
   onTestFinished(async () => void (await life.stop()))
   const { port } = server.address() as AddressInfo
-  return { port, decide: (tells: boolean) => (isToTell = tells) }
+  return { port, decide: (tells: boolean) => (shouldNotify = tells) }
 }
 
 /** Answers; a watch when it is let go. */

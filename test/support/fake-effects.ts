@@ -261,7 +261,7 @@ export class FakeLife {
       ...(plan.inspect && { inspect: plan.inspect }),
       input: {
         profiles: plan.profiles ?? PROFILES,
-        tell: plan.tell ?? 'gradual',
+        notifyClients: plan.notifyClients ?? 'gradual',
         ...(plan.requestDrainTimeoutMs !== undefined && { requestDrainTimeoutMs: plan.requestDrainTimeoutMs }),
         connectionTimeoutMs: plan.connectionTimeoutMs ?? 60_000,
         ...(plan.destroyOrder && { destroyOrder: plan.destroyOrder }),

@@ -18,10 +18,10 @@ describe('testServer', () => {
   test('serves a fetch handler, tells its clients, ends on SIGTERM and reports, all on virtual time', async () => {
     await using t = await testServer(() => new Response('hello'), { shutdownDelay: '2s', deadline: '20s' })
     const a = await t.connect()
-    expect(await a.get('/')).toMatchObject({ status: 200, body: 'hello', toldToClose: false })
+    expect(await a.get('/')).toMatchObject({ status: 200, body: 'hello', hasClose: false })
     t.process.signal('SIGTERM')
     await t.clock.advance('1.5s')
-    expect(await a.get('/')).toMatchObject({ status: 200, toldToClose: true })
+    expect(await a.get('/')).toMatchObject({ status: 200, hasClose: true })
     expect(await a.closed).toBe('ended')
     expect(t.report).toBeUndefined()
     const report = await t.end()

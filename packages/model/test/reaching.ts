@@ -67,7 +67,7 @@ export const REACHING: Readonly<Record<string, AnyStateMachine>> = {
           idle: {
             on: {
               // What is said depends on what was read only to be assigned.
-              tell: {
+              notify: {
                 actions: [
                   assign({ m: ({ context }) => context.n }),
                   { type: 'say', params: ({ context }) => ({ text: `m is ${context.m}` }) },

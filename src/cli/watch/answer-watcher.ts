@@ -3,10 +3,10 @@ export const STOPPING = 'stopping'
 
 /** Tells the watcher of this process when `stop` is aborted: one that is blocked cannot. */
 export function answerWatcher(stop: AbortSignal): void {
-  const tell = (): void => {
+  const notify = (): void => {
     // A watcher that is gone needs no answer.
     if (process.connected) process.send?.(STOPPING, undefined, undefined, () => {})
   }
-  if (stop.aborted) tell()
-  else stop.addEventListener('abort', tell, { once: true })
+  if (stop.aborted) notify()
+  else stop.addEventListener('abort', notify, { once: true })
 }

@@ -58,7 +58,7 @@ function failUpgrade(answer: WireAnswer | undefined, wire: AnswersUpgrades): voi
 function answerUpgrade({ status, reasonPhrase, headers, body }: WireAnswer, { socket, connection }: AnswersUpgrades): void {
   socket.resume()
   socket.write(`HTTP/1.1 ${status} ${reasonPhrase}\r\n${headerLines(headers)}Connection: close\r\n\r\n${body}`)
-  connection.noteTold()
+  connection.noteNotified()
   connection.linger()
 }
 

@@ -6,7 +6,7 @@ import type { Wire, WireConnection, WireExchange } from '../ports.ts'
 const WRITE_HEAD: unique symbol = Symbol('quiesce.writeHead')
 
 /** A wire whose clients are told in the heads of answers. */
-interface TellsByHead extends Wire {
+interface NotifiesByHead extends Wire {
   readonly connection: WireConnection
   /**
    * A response went out untold because its head was sent too early to tell; the next one tells for
@@ -27,7 +27,7 @@ type Armed = ServerResponse & { [WRITE_HEAD]?: ServerResponse['writeHead'] }
  * waits behind this one. Told on an earlier response, that request would be lost. One whose head is
  * out already cannot tell any more: the next one on its connection does.
  */
-export function tellBy({ response }: WireExchange, wire: TellsByHead): void {
+export function notifyBy({ response }: WireExchange, wire: NotifiesByHead): void {
   if (!response) return
   wire.closeGently()
   if (response.headersSent) wire.isOverdue = true
@@ -52,8 +52,8 @@ function standBeforeHead(response: Armed): void {
  * An answer that has to tell tells when nothing is behind it, because what is behind it could not
  * be answered.
  */
-const isTelling = (exchange: WireExchange, { connection, isOverdue }: TellsByHead): boolean =>
-  connection.outstanding.newest === exchange && exchange.isToTell(isOverdue)
+const shouldNotifyNow = (exchange: WireExchange, { connection, isOverdue }: NotifiesByHead): boolean =>
+  connection.outstanding.newest === exchange && exchange.shouldNotify(isOverdue)
 
 /**
  * One function for all responses, so that arming one costs two assignments. `shouldKeepAlive =
@@ -66,10 +66,10 @@ const ourWriteHead = function writeHead(this: Armed, ...args: WriteHeadArgs): Se
   const [status] = args
   // A status below 200 is not the response yet. One without a client has no connection to tell of.
   if (exchange.isOver || this.headersSent || !(status >= 200)) return original.apply(this, args)
-  const wire = exchange.connection.wire as TellsByHead
-  const tells = isTelling(exchange, wire)
-  const result = original.apply(this, tells ? withClose(this, args) : args)
-  if (tells) wire.connection.noteTold()
+  const wire = exchange.connection.wire as NotifiesByHead
+  const notifies = shouldNotifyNow(exchange, wire)
+  const result = original.apply(this, notifies ? withClose(this, args) : args)
+  if (notifies) wire.connection.noteNotified()
   // Not in the middle of a `write`, after which a handler may end its response in the same step.
   if (exchange.isSignalTaken) queueMicrotask(() => exchange.headWritten())
   return result

@@ -8,7 +8,7 @@ import { Lingering } from '../traffic/lingering.ts'
 import type { Keeper } from '../transport.ts'
 import { UpgradedWire } from '../upgraded/wire.ts'
 import { fail, refuseHttp1 } from './answers.ts'
-import { awaitHead, tellBy } from './connection-close.ts'
+import { awaitHead, notifyBy } from './connection-close.ts'
 import { hasBegun, isEventStream } from './response-head.ts'
 
 /** On the socket itself: a property costs the request path less than a look-up in a WeakMap. */
@@ -21,14 +21,14 @@ interface Tagged {
 /**
  * One connection that speaks HTTP/1.1. Answers go out in the order of the requests, so that what is
  * behind an exchange is lost with it, and only the last answer may say that the connection closes
- * (`telling.ts`). It ends with its socket.
+ * (`client-notification.ts`). It ends with its socket.
  */
 export class Http1Wire implements Wire {
   readonly socket: Socket
   readonly connection: WireConnection
   readonly protocol = 'HTTP/1.1'
   readonly stage = undefined
-  readonly tellsAnyTime = false
+  readonly notifiesAnyTime = false
   /**
    * A response went out untold because its head was sent too early to tell; the next one tells for
    * certain.
@@ -61,12 +61,12 @@ export class Http1Wire implements Wire {
     return this.socket.bytesRead > 0
   }
 
-  tellBy(exchange: WireExchange): void {
-    tellBy(exchange, this)
+  notifyBy(exchange: WireExchange): void {
+    notifyBy(exchange, this)
   }
 
-  tell(): void {}
-  tellSoon(): void {}
+  notify(): void {}
+  notifySoon(): void {}
 
   refuse(exchange: WireExchange, answer: WireAnswer): void {
     refuseHttp1(exchange, answer, this)

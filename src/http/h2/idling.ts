@@ -37,7 +37,7 @@ export class Idling {
     if (wasNotified || isEnding) return
     const rest = isIdle ? this.#since + this.#idleMs - this.#clock.now() : this.#idleMs
     if (rest > 0) this.#lookIn(rest)
-    else wire.tell()
+    else wire.notify()
   }
 
   #lookIn(ms: number): void {

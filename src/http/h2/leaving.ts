@@ -35,11 +35,11 @@ interface LeavingWire {
 /**
  * How a client of HTTP/2 is told to leave, and what happens then.
  *
- * 1. A GOAWAY frame with the number of the last stream that has arrived (`tell`). Streams up to
+ * 1. A GOAWAY frame with the number of the last stream that has arrived (`notify`). Streams up to
  *    that number are answered; those above it, which are on their way, are not looked at, and their
  *    client may send them again elsewhere, a POST too: it knows so from the frame, and from
  *    REFUSED_STREAM. Many clients make an error of that all the same, and some fail even what will
- *    be answered. So the frame waits (`tellSoon`) until an answer has been sent and nothing has
+ *    be answered. So the frame waits (`notifySoon`) until an answer has been sent and nothing has
  *    come after it: too soon for the client to have asked again, which it does after a pause. One
  *    that hardly pauses, and asks one thing after the other, is told behind the head of an answer:
  *    it can have nothing on its way then. One that asks several things at a time loses what is not
@@ -83,7 +83,7 @@ export class Leaving {
   }
 
   /** At the best moment that comes soon: this one, perhaps, when the head of an answer was sent. */
-  tellSoon(): void {
+  notifySoon(): void {
     const { session, connection } = this.#wire
     if (connection.wasNotified || session.closed || session.destroyed) return
     if (!this.#wire.pace.isInTurn) {
@@ -91,66 +91,66 @@ export class Leaving {
       return
     }
     this.#patience ??= this.#waitForQuiet()
-    this.#tellWithLast()
+    this.#notifyWithLast()
   }
 
   /** A request has come. */
   asked(): void {
-    if (this.#patience !== undefined) this.#tellIfMost()
+    if (this.#patience !== undefined) this.#notifyIfMost()
   }
 
   /** An answer was sent. */
   answered(): void {
     const { owed, pace } = this.#wire
     if (this.#patience === undefined || !pace.isInTurn) return
-    if (owed.length > 0) this.#tellWithLast()
-    else void afterPoll().then(() => this.#tellIfQuiet())
+    if (owed.length > 0) this.#notifyWithLast()
+    else void afterPoll().then(() => this.#notifyIfQuiet())
   }
 
   /** In time it does without, and then it waits no longer. */
   #waitForQuiet(): unknown {
     return this.#clock.setTimeout(() => {
       this.#needsQuiet = false
-      this.#patience = this.#clock.setTimeout(() => this.#tellAfterPoll(), PATIENCE_MS - QUIET_WITHIN_MS)
-      this.#tellWithLast()
+      this.#patience = this.#clock.setTimeout(() => this.#notifyAfterPoll(), PATIENCE_MS - QUIET_WITHIN_MS)
+      this.#notifyWithLast()
     }, QUIET_WITHIN_MS)
   }
 
   #waitForMost(): unknown {
     return this.#clock.setTimeout(() => {
       this.#needsQuiet = false
-      this.#patience = this.#clock.setTimeout(() => this.#tellAfterPoll(), PATIENCE_MS - WATCHED_MS)
-      this.#tellIfMost()
+      this.#patience = this.#clock.setTimeout(() => this.#notifyAfterPoll(), PATIENCE_MS - WATCHED_MS)
+      this.#notifyIfMost()
     }, WATCHED_MS)
   }
 
   /** What it asks at a time is here, so that hardly any of it is on its way. */
-  #tellIfMost(): void {
+  #notifyIfMost(): void {
     const { length } = this.#wire.owed
     this.#most = Math.max(this.#most, length)
-    if (!this.#needsQuiet && length > 0 && length === this.#most) this.tell()
+    if (!this.#needsQuiet && length > 0 && length === this.#most) this.notify()
   }
 
   /** Only one answer is owed, and its head was sent. */
-  #tellWithLast(): void {
+  #notifyWithLast(): void {
     const { owed, pace } = this.#wire
     if (this.#needsQuiet && !pace.isQuick) return
-    if (owed.length === 1 && owed.every((exchange) => this.#wire.hasBegun(exchange))) this.tell()
+    if (owed.length === 1 && owed.every((exchange) => this.#wire.hasBegun(exchange))) this.notify()
   }
 
   /** A timer fires before the loop has read what has come: that would be refused. */
-  #tellAfterPoll(): void {
+  #notifyAfterPoll(): void {
     void afterPoll().then(() => {
-      if (this.#patience !== undefined) this.tell()
+      if (this.#patience !== undefined) this.notify()
     })
   }
 
-  #tellIfQuiet(): void {
-    if (this.#patience !== undefined && this.#wire.owed.length === 0) this.tell()
+  #notifyIfQuiet(): void {
+    if (this.#patience !== undefined && this.#wire.owed.length === 0) this.notify()
   }
 
   /** Now. A second call does nothing. */
-  tell(): void {
+  notify(): void {
     this.#clearTurn()
     const { session, connection } = this.#wire
     if (connection.wasNotified || session.closed || session.destroyed) return
@@ -158,7 +158,7 @@ export class Leaving {
     session.goaway(NO_ERROR)
     // Half of a head counts there, too; its request is refused if it comes, as not looked at.
     this.#lastStream = connection.isIdle ? this.#wire.lastHandedOver : (session.state.lastProcStreamID ?? 0)
-    connection.noteTold()
+    connection.noteNotified()
     this.ifIdle()
   }
 
@@ -206,7 +206,7 @@ export class Leaving {
   close(): void {
     const { session, socket, hasStreams, connection } = this.#wire
     this.#clearTurn()
-    connection.noteTold()
+    connection.noteNotified()
     // When its last frame has been sent, node ends the socket.
     socket.once('finish', () => this.#closeSocket())
     // Node has begun to close it when the client's GOAWAY came, and does not go on with that.

@@ -49,7 +49,8 @@ const respond: ServerHttp2Stream['respond'] = function (this: ServerHttp2Stream,
     if (allowed === head) throw thrown
     prototypeOfStreams.respond.call(this, allowed, options)
   }
-  if (exchange && !exchange.isOver && (exchange.mustTell || exchange.connection.isDue)) exchange.connection.wire.tellSoon(exchange.mustTell)
+  if (exchange && !exchange.isOver && (exchange.mustNotify || exchange.connection.isDue))
+    exchange.connection.wire.notifySoon(exchange.mustNotify)
 }
 
 const isAboutConnection = (thrown: unknown): boolean =>
@@ -83,7 +84,7 @@ const isOfConnection = (name: unknown): boolean => typeof name === 'string' && O
 
 function noteClose({ stream }: Http2ServerResponse, value: unknown): void {
   const exchange = wireExchangeOf(stream)
-  if (exchange && saysClose(value)) exchange.mustTell = true
+  if (exchange && saysClose(value)) exchange.mustNotify = true
 }
 
 const saysClose = (value: unknown): boolean => /\bclose\b/i.test(String(value))
@@ -122,7 +123,7 @@ function listWithout(isLeftOut: IsLeftOut, head: readonly unknown[], exchange: W
 }
 
 function note(exchange: WireExchange, name: string, value: unknown): void {
-  if (isConnection(name) && saysClose(value)) exchange.mustTell = true
+  if (isConnection(name) && saysClose(value)) exchange.mustNotify = true
 }
 
 const EVENT_STREAM = /^text\/event-stream[ \t]*(?:;|$)/i

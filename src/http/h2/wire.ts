@@ -37,7 +37,7 @@ interface Tagged {
 export class Http2Wire implements Wire {
   readonly protocol = 'HTTP/2'
   readonly stage = undefined
-  readonly tellsAnyTime = true
+  readonly notifiesAnyTime = true
   readonly socket: Socket
   readonly session: ServerHttp2Session
   readonly connection: WireConnection
@@ -106,15 +106,15 @@ export class Http2Wire implements Wire {
     return this.connection.wasNotified && this.#leaving.hasPromised(stream.id as number)
   }
 
-  tell(): void {
-    this.#leaving.tell()
+  notify(): void {
+    this.#leaving.notify()
   }
 
   /** With an answer it is now, if its client asks in turn: it has nothing on its way then. */
-  tellSoon(withAnswer = false): void {
+  notifySoon(withAnswer = false): void {
     if (this.#keeper.holdsBack(this.connection, !withAnswer && this.pace.isQuick)) return
-    if (withAnswer && this.pace.isInTurn) this.tell()
-    else this.#leaving.tellSoon()
+    if (withAnswer && this.pace.isInTurn) this.notify()
+    else this.#leaving.notifySoon()
   }
 
   /** Those whose answers are awaited. */
@@ -123,12 +123,12 @@ export class Http2Wire implements Wire {
   }
 
   /** A client is told when its turn has come, or with an answer that has to tell. */
-  tellBy(): void {}
+  notifyBy(): void {}
 
   refuse(exchange: WireExchange, { status, headers, body }: WireAnswer): void {
     answerOn(streamOf(exchange), status, headers, body)
     // What it asks next would be refused, too.
-    if (exchange.mustTell && !this.#keeper.holdsBack(this.connection, false)) this.tell()
+    if (exchange.mustNotify && !this.#keeper.holdsBack(this.connection, false)) this.notify()
   }
 
   fail(exchange: WireExchange, answer: WireAnswer | undefined): void {
@@ -204,8 +204,8 @@ export class Http2Wire implements Wire {
     }) as typeof end
   }
 
-  over({ mustTell }: WireExchange): void {
-    if (mustTell) this.tellSoon(true)
+  over({ mustNotify }: WireExchange): void {
+    if (mustNotify) this.notifySoon(true)
     this.#leaving.answered()
     if (!this.connection.isIdle) return
     this.pace.answered()

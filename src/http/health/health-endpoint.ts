@@ -248,9 +248,9 @@ export class HealthEndpoint {
     return this.#clock.now() <= passesUntil ? PASSED : check.run(request)
   }
 
-  #observe(tell: () => void): void {
+  #observe(notify: () => void): void {
     try {
-      tell()
+      notify()
     } catch (thrown) {
       this.#observer.onError?.(toError(thrown))
     }

@@ -44,7 +44,7 @@ class Handshake implements Wire {
   readonly tls = 'pending'
   readonly stage = 'TLS handshake'
   /** Not yet: its turn counts when its protocol is known. */
-  readonly tellsAnyTime = true
+  readonly notifiesAnyTime = true
   readonly #clock: Clock
   readonly #onClose: () => void
   #lingering: Lingering | undefined
@@ -81,9 +81,9 @@ class Handshake implements Wire {
 
   // No request comes before a handshake has ended.
 
-  tell(): void {}
-  tellSoon(): void {}
-  tellBy(): void {}
+  notify(): void {}
+  notifySoon(): void {}
+  notifyBy(): void {}
   refuse(): void {}
   fail(): void {}
   giveUp(): void {}

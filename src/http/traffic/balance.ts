@@ -25,7 +25,7 @@ export const balance = (decide: () => boolean): PlacedStep<Exchange> => ({
   name: 'goaway',
   after: 'retry-after',
   admit: (exchange) => {
-    if (exchange.connection.wire.tellsAnyTime && decide()) exchange.mustTell = true
+    if (exchange.connection.wire.notifiesAnyTime && decide()) exchange.mustNotify = true
     return true
   },
 })

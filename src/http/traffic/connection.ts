@@ -105,7 +105,7 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
   }
 
   /** Its wire has told its client that it closes. A second call does nothing. */
-  noteTold(): void {
+  noteNotified(): void {
     if (this.#wasNotified) return
     this.#wasNotified = true
     this.#clearTurn()
@@ -120,16 +120,16 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
    * In `ms` it is its turn to be told to leave, by a wire that can tell without an answer. A later
    * call gives it another turn.
    */
-  tellIn(ms: number): void {
+  notifyIn(ms: number): void {
     if (this.#wasNotified) return
     this.#clearTurn()
-    const tell = (): void => {
+    const notify = (): void => {
       this.#isDue = true
       this.#clearTurn()
-      if (!this.#isEnding) this.#wire.tellSoon()
+      if (!this.#isEnding) this.#wire.notifySoon()
     }
-    if (ms > 0) this.#turn = this.#clock.setTimeout(tell, ms)
-    else tell()
+    if (ms > 0) this.#turn = this.#clock.setTimeout(notify, ms)
+    else notify()
   }
 
   get isIdle(): boolean {
@@ -184,8 +184,8 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
    * hear of it.
    */
   endIdle(): void {
-    if (this.#wire.tellsAnyTime) {
-      this.#wire.tell()
+    if (this.#wire.notifiesAnyTime) {
+      this.#wire.notify()
       this.stopAwaiting()
       if (this.#wasNotified) return
     }

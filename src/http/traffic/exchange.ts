@@ -29,7 +29,7 @@ export interface Accounts {
   /** It is a request from now on, as was said. */
   moveToRequests(exchange: Exchange): void
   /** Whether one more client is told to leave now; `isOverdue`: its turn has come before. */
-  tells(isOverdue: boolean): boolean
+  notifies(isOverdue: boolean): boolean
 }
 
 /**
@@ -63,7 +63,7 @@ export class Exchange implements WireExchange, Passing {
   member: Member | undefined = undefined
   isOver = false
   /** Its answer has to tell the client that the connection closes. */
-  mustTell = false
+  mustNotify = false
   /**
    * How its handlers say that they are over: by a promise, or else by ending the response.
    * Undefined before they were called.
@@ -178,11 +178,11 @@ export class Exchange implements WireExchange, Passing {
     this.#endReason = typeof why === 'string' ? new QuiesceError('ERR_ABORTED', why) : why
     this.#endBy = endBy
     this.#ending?.abort(this.#endReason)
-    this.tellWire()
+    this.notifyWire()
   }
 
   /** Tells its wire that it was asked to end, if it was; a new wire is told by the old one. */
-  tellWire(): void {
+  notifyWire(): void {
     if (this.#endReason) this.connection.wire.askedToEnd?.(this, this.#endReason.message, this.#endBy)
   }
 
@@ -236,8 +236,8 @@ export class Exchange implements WireExchange, Passing {
    * moment at which that can be decided.
    * @param isOverdue an earlier answer on its connection should have told, and could not
    */
-  isToTell(isOverdue: boolean): boolean {
-    return this.mustTell || this.#accounts.tells(isOverdue)
+  shouldNotify(isOverdue: boolean): boolean {
+    return this.mustNotify || this.#accounts.notifies(isOverdue)
   }
 
   returned(promise: PromiseLike<unknown>): void {

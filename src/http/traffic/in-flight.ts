@@ -4,7 +4,7 @@ import type { Mode } from '../../machines/wiring.ts'
 import type { ExchangeView } from '../chain.ts'
 import type { Declared, Exchange } from './exchange.ts'
 import { isExempt } from './exempt.ts'
-import { stopAfter, WATCH_TELL_SHARE } from './rate-limiter.ts'
+import { stopAfter, WATCH_NOTIFY_SHARE } from './rate-limiter.ts'
 import { type DrainResult, type Member, RateLimitedWaitGroup, WaitGroup, watchDrainPace } from './wait-group.ts'
 
 const SHUTTING_DOWN = 'the server is shutting down'
@@ -174,8 +174,8 @@ export class InFlight {
     if (hasJoined) {
       const { connection } = exchange
       // One that can be told at any time is when the listeners have closed, beside what it asks.
-      if (!connection.wire.tellsAnyTime) exchange.mustTell = true
-      else if (this.#admission === 'closed') connection.tellIn(0)
+      if (!connection.wire.notifiesAnyTime) exchange.mustNotify = true
+      else if (this.#admission === 'closed') connection.notifyIn(0)
       this.#admittedLast++
     }
     return hasJoined
@@ -218,7 +218,7 @@ export class InFlight {
     if (exchange.isOver || exchange.countedAs !== 'request') return
     const { member } = exchange
     const hasJoined = this.#joinWatches(exchange) || this.#joinWatchDrain(exchange)
-    if (!hasJoined) tellSoon(exchange, this.#watchesEndBy)
+    if (!hasJoined) notifySoon(exchange, this.#watchesEndBy)
     else if (member) member.done()
     else this.requests.done()
   }
@@ -250,7 +250,7 @@ export class InFlight {
     const begunAt = this.#clock.now()
     const deadline = begunAt + graceMs
     this.#watchesEndBy = deadline
-    this.#joinUntil = begunAt + graceMs * WATCH_TELL_SHARE
+    this.#joinUntil = begunAt + graceMs * WATCH_NOTIFY_SHARE
     const { before, after, error } = await this.#watches.wait(watchDrainPace(this.#clock, graceMs))
     const { stop, cancel } = stopAfter(this.#clock, Math.max(0, deadline - this.#clock.now()))
     // As long as there are watches, there may be a last request after one.
@@ -291,7 +291,7 @@ function joined(exchange: Exchange, member: Member | undefined): boolean {
  * In a step of its own: a handler that asks for its signal, or has just written its head, listens
  * or goes on first.
  */
-const tellSoon = (exchange: Exchange, endBy: number): void => queueMicrotask(() => exchange.askToEnd(SHUTTING_DOWN, endBy))
+const notifySoon = (exchange: Exchange, endBy: number): void => queueMicrotask(() => exchange.askToEnd(SHUTTING_DOWN, endBy))
 
 const declarationOf = (isLongRunning: boolean | undefined): Declared | undefined =>
   isLongRunning === undefined ? undefined : isLongRunning ? 'watch' : 'request'

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import { errorRecord, type LifecycleFact } from '../../base/events.ts'
 import type { ExchangeView } from '../chain.ts'
 import type { Keeper, Reading } from '../transport.ts'
+import type { ClientNotification } from './client-notification.ts'
 import type { Connection } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { type Accounts, Exchange } from './exchange.ts'
@@ -14,7 +15,6 @@ import { refuseUnread } from './refusal.ts'
 import type { RequestChains } from './request-chains.ts'
 import type { RunningHandlers } from './running-handlers.ts'
 import type { SentAway } from './sent-away.ts'
-import type { Telling } from './telling.ts'
 
 /** What a transport reports to, and what it asks. */
 export interface Kept {
@@ -27,14 +27,14 @@ export interface Kept {
   readonly inFlight: InFlight
   readonly holds: Holds
   readonly handlers: RunningHandlers
-  readonly telling: Telling
+  readonly notification: ClientNotification
   readonly lastCall: LastCall
   readonly sentAway: SentAway
 }
 
 /** Of a public listener: what arrives is counted, let in or refused, and told. */
 export function publicKeeper(kept: Kept, reading: Reading): Keeper {
-  const { clock, connections, chains, inFlight, holds, handlers, telling, lastCall, sentAway } = kept
+  const { clock, connections, chains, inFlight, holds, handlers, notification, lastCall, sentAway } = kept
   const accounts: Accounts = {
     over: (exchange) => {
       chains.over(exchange)
@@ -49,16 +49,16 @@ export function publicKeeper(kept: Kept, reading: Reading): Keeper {
     },
     moveToWatches: (exchange) => inFlight.moveToWatches(exchange),
     moveToRequests: (exchange) => inFlight.moveToRequests(exchange),
-    tells: (isOverdue) => telling.draw(isOverdue),
+    notifies: (isOverdue) => notification.draw(isOverdue),
   }
   return {
     clock,
-    letsRequestsGather: () => telling.hasBegun,
-    holdsBack: (connection: Connection<Exchange>, isQuick) => telling.holdsBack(connection, isQuick),
+    letsRequestsGather: () => notification.hasBegun,
+    holdsBack: (connection: Connection<Exchange>, isQuick) => notification.holdsBack(connection, isQuick),
     letGoOn: (pass) => lastCall.letGoOn(pass),
     opened: (wire) => {
       const connection = connections.opened(wire)
-      telling.opened(connection)
+      notification.opened(connection)
       return connection
     },
     arrived: (connection: Connection<Exchange>, request, response, isPromised) => {
@@ -67,7 +67,7 @@ export function publicKeeper(kept: Kept, reading: Reading): Keeper {
         return undefined
       }
       const exchange = begun(kept, connections, accounts, connection, request, response)
-      if (telling.hasBegun) connection.wire.tellBy(exchange)
+      if (notification.hasBegun) connection.wire.notifyBy(exchange)
       return exchange
     },
     sentAway: (connection: Connection<Exchange>, why) => sentAway.note(connection, why),
@@ -92,7 +92,7 @@ export function adminKeeper(kept: Kept, reading: Reading): Keeper {
     threw: (exchange, thrown) => recover(exchange, thrown, record),
     moveToWatches: () => undefined,
     moveToRequests: () => undefined,
-    tells: () => false,
+    notifies: () => false,
   }
   return {
     clock,

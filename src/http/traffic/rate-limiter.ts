@@ -156,7 +156,7 @@ export const WATCH_DRAIN_RATE_PER_SECOND_MIN = 200
  * for its end. Upstream tells all at once and spreads only the ends, over the whole grace: there a
  * handler's response can be held back. Measured: docs/performance.md.
  */
-export const WATCH_TELL_SHARE = 0.5
+export const WATCH_NOTIFY_SHARE = 0.5
 
 /**
  * How many watches per second are told to leave: all within the first {@link WATCH_TELL_SHARE} of
@@ -168,5 +168,5 @@ export const WATCH_TELL_SHARE = 0.5
  */
 export function watchDrainRate(count: number, graceMs: number): number {
   if (!(graceMs > 0)) return Number.POSITIVE_INFINITY
-  return Math.max(WATCH_DRAIN_RATE_PER_SECOND_MIN, (count * 1000) / (graceMs * WATCH_TELL_SHARE))
+  return Math.max(WATCH_DRAIN_RATE_PER_SECOND_MIN, (count * 1000) / (graceMs * WATCH_NOTIFY_SHARE))
 }

@@ -69,7 +69,7 @@ const JSON_TYPE = /\bapplication\/(?:problem\+)?json\b/i
  * close.
  */
 export function refuse(exchange: Exchange, { answerTo }: Refusal): void {
-  exchange.mustTell = true
+  exchange.mustNotify = true
   exchange.connection.wire.refuse(exchange, answerTo(exchange.request))
 }
 
@@ -79,7 +79,7 @@ export function refuse(exchange: Exchange, { answerTo }: Refusal): void {
  */
 export function refuseUnread(exchange: Exchange, answer: WireAnswer): void {
   const { wire } = exchange.connection
-  wire.tellBy(exchange)
-  exchange.mustTell = !wire.tellsAnyTime
+  wire.notifyBy(exchange)
+  exchange.mustNotify = !wire.notifiesAnyTime
   wire.refuse(exchange, answer)
 }

@@ -119,7 +119,7 @@ export class RequestChains {
   #refuse(exchange: Exchange, kind: RefusalKind): void {
     this.rejected[kind]++
     publishRefusal(exchange.request, kind)
-    exchange.connection.wire.tellBy(exchange)
+    exchange.connection.wire.notifyBy(exchange)
     refuse(exchange, this.#refusals[kind])
   }
 }

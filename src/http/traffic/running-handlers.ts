@@ -122,7 +122,7 @@ export class RunningHandlers {
       this.#abandoned.add(exchange)
       this.#count -= exchange.handlersRunning
     }
-    if (this.#count === 0 && this.#whenNone.size > 0) this.#tellNone()
+    if (this.#count === 0 && this.#whenNone.size > 0) this.#notifyNone()
   }
 
   /** Whether a handler that failed was cut before; if so, its failure is reported here. */
@@ -179,7 +179,7 @@ export class RunningHandlers {
       if (exchange.isLongRunning) this.#forgetLongRunning(exchange)
       else if (exchange.isOver) this.#orphans.remove(exchange)
     }
-    if (this.#count === 0 && this.#whenNone.size > 0) this.#tellNone()
+    if (this.#count === 0 && this.#whenNone.size > 0) this.#notifyNone()
   }
 
   /**
@@ -242,7 +242,7 @@ export class RunningHandlers {
     })
   }
 
-  #tellNone(): void {
+  #notifyNone(): void {
     for (const resolve of this.#whenNone) resolve()
     this.#whenNone.clear()
   }

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Straggler } from '../../base/events.ts'
 import type { NotifyClientsPlan } from '../../machines/phases/notify-clients.ts'
 import type { Reading, Transport } from '../transport.ts'
+import { ClientNotification } from './client-notification.ts'
 import { Connections, type Destroyed } from './connections.ts'
 import { TrafficDrains } from './drains.ts'
 import { Holds } from './holds.ts'
@@ -13,7 +14,6 @@ import type { FailureAnswer } from './recovery.ts'
 import { RequestChains, type RequestChainsOptions } from './request-chains.ts'
 import { type CutHandlers, RunningHandlers } from './running-handlers.ts'
 import { SentAway } from './sent-away.ts'
-import { Telling } from './telling.ts'
 import { type Counts, TrafficSnapshot } from './traffic-snapshot.ts'
 
 /** How a server is taken over. */
@@ -46,9 +46,10 @@ export interface TrafficOptions extends RequestChainsOptions {
  * business, and how it is done on a connection that of its transport (`ports.ts`).
  *
  * Here its parts are connected, each of which has one duty: {@link RequestChains} lets in or
- * refuses, {@link InFlight} counts, {@link Connections} knows what is open, {@link Telling} who is
- * told when, and so on. The request path goes through them by a keeper (`keepers.ts`): it reads
- * plain fields and bumps plain counters, with one object per request and no emission.
+ * refuses, {@link InFlight} counts, {@link Connections} knows what is open, {@link
+ * ClientNotification} who is told when, and so on. The request path goes through them by a keeper
+ * (`keepers.ts`): it reads plain fields and bumps plain counters, with one object per request and
+ * no emission.
  */
 export class Traffic {
   readonly lastCall: LastCall
@@ -79,7 +80,7 @@ export class Traffic {
     this.#kept = {
       ...{ clock, record, failureAnswer, connections, chains, inFlight, holds, handlers, lastCall },
       adminConnections: new Connections(clock),
-      telling: new Telling(clock, random, mode, connections),
+      notification: new ClientNotification(clock, random, mode, connections),
       sentAway: new SentAway(clock, record),
     }
   }
@@ -126,14 +127,14 @@ export class Traffic {
     this.#kept.connections.ends.begin()
   }
 
-  /** {@link Telling.begin} */
+  /** {@link ClientNotification.begin} */
   beginNotifying(plan: NotifyClientsPlan): void {
-    this.#kept.telling.begin(plan)
+    this.#kept.notification.begin(plan)
   }
 
-  /** {@link Telling.complete} */
+  /** {@link ClientNotification.complete} */
   completeNotifying(): void {
-    this.#kept.telling.complete()
+    this.#kept.notification.complete()
   }
 
   /**
@@ -150,9 +151,9 @@ export class Traffic {
     this.#kept.inFlight.stopAccepting(lastCallMs, now + answersMs, now + cutMs)
   }
 
-  /** {@link Telling.listenersClosed} */
+  /** {@link ClientNotification.listenersClosed} */
   listenersClosed(): void {
-    this.#kept.telling.listenersClosed()
+    this.#kept.notification.listenersClosed()
   }
 
   /**

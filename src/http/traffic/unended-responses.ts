@@ -92,7 +92,7 @@ export class UnendedResponses {
   }
 
   #ended(unended: Unended): void {
-    if (this.#all.delete(unended)) this.#tellIfNone()
+    if (this.#all.delete(unended)) this.#notifyIfNone()
   }
 
   #awaitFirst(): void {
@@ -113,10 +113,10 @@ export class UnendedResponses {
       this.#all.delete(unended)
       if (this.#isWaitedFor) this.#givenUp.push(unended)
     }
-    this.#tellIfNone()
+    this.#notifyIfNone()
   }
 
-  #tellIfNone(): void {
+  #notifyIfNone(): void {
     if (this.#all.size > 0 || !this.#isWaitedFor) return
     this.#isWaitedFor = false
     this.#clearTimer()

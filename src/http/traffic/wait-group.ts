@@ -168,16 +168,16 @@ export class RateLimitedWaitGroup {
    * Those that have not queued, in the order of joining. Only members that want to be told: the
    * others need no list.
    */
-  readonly #toTell = new Set<Seat>()
+  readonly #toNotify = new Set<Seat>()
   /**
    * Of them, while waiting. One for all, because to begin anew is to pass over what was deleted;
    * not before, because it keeps every table that the set has ever had.
    */
-  #nextToTell: Iterator<Seat, undefined> | undefined
+  #nextToNotify: Iterator<Seat, undefined> | undefined
   readonly #whenEmpty = new Set<() => void>()
   readonly #leave = (seat: Seat): void => {
     this.#visible--
-    this.#toTell.delete(seat)
+    this.#toNotify.delete(seat)
     if (!this.#pace) this.#release()
     else if (seat.token === 'passed') this.#release()
     else if (seat.token === 'in') this.#queue(seat, this.#pace)
@@ -203,7 +203,7 @@ export class RateLimitedWaitGroup {
   tryAddLate(goodbye: () => void): Member | undefined {
     if (!this.#pace || this.#held === 0) return undefined
     const seat = this.#join(goodbye)
-    this.#toTell.delete(seat)
+    this.#toNotify.delete(seat)
     this.#queue(seat, this.#pace)
     return seat
   }
@@ -222,7 +222,7 @@ export class RateLimitedWaitGroup {
     const before = this.#visible
     const pace = factory(before)
     this.#pace = pace
-    this.#nextToTell ??= this.#toTell.values()
+    this.#nextToNotify ??= this.#toNotify.values()
     const queued = Math.max(QUEUED_MIN, before * QUEUED_SHARE)
     for (let count = 0; count < queued; count++) this.#queueNext()
     try {
@@ -238,14 +238,14 @@ export class RateLimitedWaitGroup {
     const seat = new Seat(goodbye, this.#leave)
     this.#visible++
     this.#held++
-    if (goodbye) this.#toTell.add(seat)
+    if (goodbye) this.#toNotify.add(seat)
     return seat
   }
 
   #queueNext(): void {
-    const seat = this.#nextToTell?.next().value
+    const seat = this.#nextToNotify?.next().value
     if (!seat || !this.#pace) return
-    this.#toTell.delete(seat)
+    this.#toNotify.delete(seat)
     this.#queue(seat, this.#pace)
   }
 

@@ -35,7 +35,7 @@ export function goOnWhenSwitched(exchange: WireExchange, keeper: Keeper, begun: 
     connection.goOnWith(wire)
     if (rest.length > 0) webSocket?.written(rest)
     // Its turn has come while it was being answered.
-    exchange.tellWire()
+    exchange.notifyWire()
   })
 }
 

@@ -166,7 +166,7 @@ export class WebSocketWire extends UpgradedWire {
   #closed(): void {
     this.#hasClosed = true
     this.#intake.drop()
-    this.connection.noteTold()
+    this.connection.noteNotified()
   }
 
   /** Looks for the client's Close frame, also for the answer to one of the holder's own. */

@@ -23,7 +23,7 @@ export class UpgradedWire implements Wire {
   readonly connection: WireConnection
   readonly protocol: Protocol = 'tunnel'
   readonly stage = undefined
-  readonly tellsAnyTime = false
+  readonly notifiesAnyTime = false
   protected readonly clock: Clock
   protected readonly exchange: WireExchange | undefined
   readonly #before: Wire
@@ -109,11 +109,11 @@ export class UpgradedWire implements Wire {
 
   // What is about a request.
 
-  tell(): void {}
-  tellSoon(): void {}
+  notify(): void {}
+  notifySoon(): void {}
 
-  tellBy(exchange: WireExchange): void {
-    this.#before.tellBy(exchange)
+  notifyBy(exchange: WireExchange): void {
+    this.#before.notifyBy(exchange)
   }
 
   refuse(exchange: WireExchange, answer: WireAnswer): void {

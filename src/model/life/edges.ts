@@ -96,7 +96,7 @@ export const EDGES: readonly LifeEdge[] = [
  * E14: with this signal the HTTP server is told to stop, and the contexts of all post-start hooks
  * are cancelled with it.
  */
-export const HOOKS_ARE_TOLD: Readonly<Record<Mode, string>> = {
+export const HOOKS_ARE_NOTIFIED: Readonly<Record<Mode, string>> = {
   refuse: 'NotAcceptingNewRequest',
   'retry-after': 'InFlightRequestsDrained',
 }

@@ -55,6 +55,6 @@ export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
     machine: 'notify-clients',
     event: 'xstate.done.actor.begin-notifying',
     in: ['ramping'],
-    why: 'the ramp decides when telling is complete',
+    why: 'the ramp decides when all clients are notified',
   },
 ]

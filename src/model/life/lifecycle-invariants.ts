@@ -150,7 +150,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     always(
       'work/limits',
-      'the shutdown delay, the ramp of telling, the limit of the request drain, the watch grace, the connection timeout and the bound of every hook are pending while they count',
+      'the shutdown delay, the ramp of notifications, the limit of the request drain, the watch grace, the connection timeout and the bound of every hook are pending while they count',
       hasItsLimits(wiring),
     ),
     monitored(

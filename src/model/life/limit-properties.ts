@@ -23,7 +23,7 @@ const LIMITS: Readonly<Record<string, Limit>> = {
   // V6: `gradual` has told every client after half of the delay, and without a delay there is no
   // time to be gradual.
   'notify-clients': {
-    ms: ({ tell }, { delayMs }) => (tell === 'gradual' ? delayMs / 2 : tell === 'at-once' ? 0 : delayMs),
+    ms: ({ notifyClients }, { delayMs }) => (notifyClients === 'gradual' ? delayMs / 2 : notifyClients === 'at-once' ? 0 : delayMs),
     until: ['complete-notifying', 'complete-notifying-now'],
   },
   // The last call never outlives its bound: then idle connections close.

@@ -3,7 +3,7 @@ import type { LifePlan } from '../../machines/lifecycle.ts'
 import { BUDGET_INSTANTS, cutSignal } from '../../machines/signals.ts'
 import { type UserPhase, userSignal } from '../../machines/user-phases.ts'
 import type { PhaseRow, Wiring } from '../../machines/wiring.ts'
-import { EDGES, HOOKS_ARE_LEFT, HOOKS_ARE_TOLD, type LifeEdge } from './edges.ts'
+import { EDGES, HOOKS_ARE_LEFT, HOOKS_ARE_NOTIFIED, type LifeEdge } from './edges.ts'
 
 export const A_PLAN: Shape = withFields('what planOf() returns', 'mode', 'input')
 
@@ -32,7 +32,7 @@ function rowOf({ phase, lane, after, fires, given, does, isEffect, hears, cut, f
     ...(hears && { hears }),
     ...(cut !== undefined && { cut }),
     ...(lane === 'start' && does !== undefined && !isHooks && !hears && { onFailure: failsStart ? 'StartFailed' : 'log' }),
-    ...(isHooks && { until: HOOKS_ARE_TOLD, abandonedAt: HOOKS_ARE_LEFT }),
+    ...(isHooks && { until: HOOKS_ARE_NOTIFIED, abandonedAt: HOOKS_ARE_LEFT }),
   }
 }
 

@@ -166,16 +166,16 @@ export const STOPPING_OPTIONS = defineOptions({
    * 'retry-after'`.
    * @default gradual; at-once when there is no delay
    */
-  tell: option(choice('gradual', 'at-once', 'after-delay'), {
-    flag: 'tell',
+  notifyClients: option(choice('gradual', 'at-once', 'after-delay'), {
+    flag: 'notify-clients',
     default: 'gradual',
-    defaultWords: (tell) => `${tell}; at-once when there is no delay`,
+    defaultWords: (notifyClients) => `${notifyClients}; at-once when there is no delay`,
     meaning: 'When kept-alive clients are told to reconnect elsewhere; after-delay only with retry-after',
     needs: {
       anyOf: ['whileDraining'],
       otherwise: 'refused',
       because: 'after-delay is for the mode retry-after, in which clients are still answered after the delay',
-      when: (tell) => tell === 'after-delay',
+      when: (notifyClients) => notifyClients === 'after-delay',
       isMet: ({ whileDraining }) => whileDraining === 'retry-after',
     },
   }),

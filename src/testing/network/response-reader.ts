@@ -8,7 +8,7 @@ export interface TestResponse {
   /** False for one that broke off. */
   readonly isComplete: boolean
   /** It carries `Connection: close`: nothing more is answered on its connection. */
-  readonly toldToClose: boolean
+  readonly hasClose: boolean
 }
 
 type Framing =
@@ -26,7 +26,7 @@ const LINE_END = '\r\n'
  */
 export class ResponseReader {
   readonly #method: string
-  #head: Pick<TestResponse, 'status' | 'headers' | 'toldToClose'> | undefined
+  #head: Pick<TestResponse, 'status' | 'headers' | 'hasClose'> | undefined
   #framing: Framing | undefined
   #body: Buffer[] = []
   #isComplete = false
@@ -71,7 +71,7 @@ export class ResponseReader {
     // 100 Continue and its like announce the response and are not it.
     if (status < 200 && status !== 101) return rest
     const headers = parseHeaders(lines)
-    this.#head = { status, headers, toldToClose: /(?:^|,)\s*close\s*(?:,|$)/i.test(headers['connection'] ?? '') }
+    this.#head = { status, headers, hasClose: /(?:^|,)\s*close\s*(?:,|$)/i.test(headers['connection'] ?? '') }
     this.#framing = this.#framingOf(status, headers)
     this.#isComplete = this.#framing?.kind === 'length' && this.#framing.left === 0
     return rest

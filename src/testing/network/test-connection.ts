@@ -197,7 +197,7 @@ export class TestConnection {
       if (!request) return
       const before = this.#bytes.length
       this.#bytes = Buffer.from(request.read(this.#bytes))
-      this.#wasNotified ||= request.received?.toldToClose === true
+      this.#wasNotified ||= request.received?.hasClose === true
       if (request.isOver) this.#outstanding.shift()
       else if (this.#bytes.length === before) return
     }

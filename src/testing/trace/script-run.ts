@@ -235,7 +235,7 @@ export class ScriptRun {
       () => {},
     )
     request.response.then(
-      ({ status, body, toldToClose }) => say(`${status} ${JSON.stringify(beginningOf(body))}${toldToClose ? ', told to close' : ''}`),
+      ({ status, body, hasClose }) => say(`${status} ${JSON.stringify(beginningOf(body))}${hasClose ? ', told to close' : ''}`),
       () => say(request.received ? 'broke off' : 'was not answered'),
     )
   }

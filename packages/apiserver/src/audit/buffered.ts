@@ -45,7 +45,7 @@ export class BufferedBackend implements EventBackend {
   #left = 0
   #level: QueueLevel = 'none'
   /** What the machine knows of it: while it sends, it learns the level at the end. */
-  #toldLevel: QueueLevel = 'none'
+  #reportedLevel: QueueLevel = 'none'
   #isSending = false
   #isClosed = false
   #dropped = 0
@@ -90,7 +90,7 @@ export class BufferedBackend implements EventBackend {
   /** Waits until everything is delivered; the signal's abort ends the wait. */
   async shutdown(context: { readonly signal: AbortSignal }): Promise<void> {
     const { signal } = context
-    const cut = (): void => this.#tell({ type: 'cut' })
+    const cut = (): void => this.#notify({ type: 'cut' })
     this.#close()
     signal.addEventListener('abort', cut, { once: true })
     if (signal.aborted) cut()
@@ -114,7 +114,7 @@ export class BufferedBackend implements EventBackend {
 
   #close(): void {
     this.#isClosed = true
-    this.#tell({ type: 'stop' })
+    this.#notify({ type: 'stop' })
   }
 
   #drop(events: number, why: Error, verdict: boolean): boolean {
@@ -124,20 +124,20 @@ export class BufferedBackend implements EventBackend {
   }
 
   /** To a machine that has ended nothing is to be said. */
-  #tell(event: EventFrom<typeof batchesMachine>): void {
+  #notify(event: EventFrom<typeof batchesMachine>): void {
     if (this.#actor.getSnapshot().status === 'active') this.#actor.send(event)
   }
 
   #noteLevel(): void {
     const waiting = this.#waiting
     this.#level = waiting >= this.#settings.maxBatchSize ? 'whole' : waiting > 0 ? 'some' : 'none'
-    if (!this.#isSending) this.#tellLevel()
+    if (!this.#isSending) this.#reportLevel()
   }
 
-  #tellLevel(): void {
-    if (this.#level === this.#toldLevel) return
-    this.#toldLevel = this.#level
-    this.#tell({ type: 'queue', level: this.#level })
+  #reportLevel(): void {
+    if (this.#level === this.#reportedLevel) return
+    this.#reportedLevel = this.#level
+    this.#notify({ type: 'queue', level: this.#level })
   }
 
   async #send(due: Due): Promise<Sent> {
@@ -146,7 +146,7 @@ export class BufferedBackend implements EventBackend {
       return await this.#sendDue(due)
     } finally {
       this.#isSending = false
-      this.#tellLevel()
+      this.#reportLevel()
     }
   }
 

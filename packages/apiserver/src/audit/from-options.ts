@@ -35,13 +35,13 @@ export interface AuditWorld {
  * What a server records, by its options; undefined without a policy or without a backend.
  * @see kubernetes/apiserver pkg/server/options/audit.go AuditOptions.ApplyTo
  */
-export function auditingFrom(settings: AuditSettings, { clock, random, failed: tell }: AuditWorld): Auditing | undefined {
+export function auditingFrom(settings: AuditSettings, { clock, random, failed: report }: AuditWorld): Auditing | undefined {
   const { auditPolicyFile, auditPolicy, auditLog, auditWebhook, audit } = settings
   const policy = auditPolicy ?? (auditPolicyFile === undefined ? undefined : { file: auditPolicyFile })
   const counters = auditCounters()
   const failed: PluginFailed = (plugin, error, events) => {
     counters.errors[plugin] = (counters.errors[plugin] ?? 0) + events
-    tell(plugin, error, events)
+    report(plugin, error, events)
   }
   const backends: readonly EventBackend[] = [
     ...(audit ? [givenBackend(audit, failed)] : []),

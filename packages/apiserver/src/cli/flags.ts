@@ -171,7 +171,10 @@ export const API_SERVER_GROUPS: FlagGroups = [
     ],
   ],
   ['Authorization flags', ['authorizationMode', 'authorizationAlwaysAllowPaths', 'authorizationRbacFile', 'authorizationWebhook']],
-  ['Drain flags', ['behind', 'lastCall', 'deadline', 'killAfter', 'crashDeadline', 'requestDrainTimeout', 'connectionTimeout', 'tell']],
+  [
+    'Drain flags',
+    ['behind', 'lastCall', 'deadline', 'killAfter', 'crashDeadline', 'requestDrainTimeout', 'connectionTimeout', 'notifyClients'],
+  ],
   ['Further listeners', ['admin', 'inspector']],
   ['Logs flags', ['logLevel', 'wording', 'pretty', 'reportFile', 'journal']],
   ['Global flags', ['config', 'printConfig', 'export']],

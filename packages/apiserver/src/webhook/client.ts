@@ -105,7 +105,7 @@ export class RemoteClient implements Poster {
     const remote = await foundAt(this.#remote)
     const loaded = await loadRemote(remote)
     if (JSON.stringify(loaded) === JSON.stringify(this.#loaded)) return
-    const url = tellingTimeout(below(loaded.url, this.#path), this.#timeout)
+    const url = withTimeout(below(loaded.url, this.#path), this.#timeout)
     const agent = agentFor(url, loaded.tls, 'kubeconfig' in this.#remote ? this.#remote.kubeconfig : loaded.url)
     if (this.#agent) retire(this.#agent)
     this.#agent = agent
@@ -141,7 +141,7 @@ function foundAt(place: RemotePlace): Remote | Promise<Remote> {
 }
 
 /** Whatever else its query says stays as it is written, another timeout too. */
-function tellingTimeout(given: string, timeout: string): URL {
+function withTimeout(given: string, timeout: string): URL {
   const url = new URL(given)
   if (!url.searchParams.has('timeout')) url.search += `${url.search === '' ? '?' : '&'}timeout=${timeout}`
   return url

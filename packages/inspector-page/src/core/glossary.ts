@@ -13,7 +13,7 @@ export const GLOSSARY = {
   cut: 'such an instant, `Cut.requests`, and the end of a phase that reaches it: its deadline is exceeded',
   grace: 'the longest time that is waited for something, watches for example',
   forced: 'the deadline of the whole stop is reached; whatever is left ends now',
-  tell: 'to say to a client, in an answer, that its connection closes, so that it reconnects elsewhere: `Connection: close` of HTTP/1.1',
+  notify: 'to say to a client, in an answer, that its connection closes, so that it reconnects elsewhere: `Connection: close` of HTTP/1.1',
   'last call': 'the short time after the listeners closed in which idle connections may still bring a request',
   audit: "an API server's record of who asked for what; the events that are left at its end are written in `audit-shutdown`",
 } as const
@@ -21,7 +21,7 @@ export const GLOSSARY = {
 export type GlossaryWord = keyof typeof GLOSSARY
 
 /** Beside the word as the table has it, what the page says. */
-const ALSO: Readonly<Partial<Record<GlossaryWord, string>>> = { tell: 'notified', cut: 'Cut.…' }
+const ALSO: Readonly<Partial<Record<GlossaryWord, string>>> = { notify: 'notified', cut: 'Cut.…' }
 
 export const glossaryTerm = (word: GlossaryWord): string => [word, ALSO[word]].filter(Boolean).join(', ')
 

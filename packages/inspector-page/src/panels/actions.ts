@@ -62,13 +62,13 @@ export class Actions implements Panel {
         headers: { 'Content-Type': 'application/json' },
         body: '{}',
       })
-      this.#tell(response.ok ? '' : `${question.yes}: ${(await response.text()).trim() || response.status}`)
+      this.#notify(response.ok ? '' : `${question.yes}: ${(await response.text()).trim() || response.status}`)
     } catch {
-      this.#tell(`${question.yes}: the server did not answer.`)
+      this.#notify(`${question.yes}: the server did not answer.`)
     }
   }
 
-  #tell(problem: string): void {
+  #notify(problem: string): void {
     setText(this.#problem, problem)
     this.#problem.hidden = problem === ''
   }

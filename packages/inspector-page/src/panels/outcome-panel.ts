@@ -70,7 +70,7 @@ const WORD_OF: Readonly<Record<string, GlossaryWord>> = {
   'last call': 'last call',
   requests: 'drain',
   watches: 'watch',
-  connections: 'tell',
+  connections: 'notify',
 }
 
 function groupPart({ kind }: BlockingGroup): Part<BlockingGroup> {

@@ -21,7 +21,7 @@ const LOADS: readonly Load[] = [
   { name: 'refused', read: refusals },
   { name: 'sockets active', read: ({ connections }) => connections.active },
   { name: 'sockets idle', read: ({ connections }) => connections.idle },
-  { name: 'sockets notified', read: ({ connections }) => connections.notified, word: 'tell' },
+  { name: 'sockets notified', read: ({ connections }) => connections.notified, word: 'notify' },
 ]
 
 export class LoadRows {

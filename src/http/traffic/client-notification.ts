@@ -6,12 +6,12 @@ import type { Connections } from './connections.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
- * Tell, then close (V6): from ShutdownInitiated on, a growing share of clients is told to leave, so
- * that they reconnect elsewhere before anything is closed under them: of answers where only those
- * can tell, of connections where a client can be told at any time. Here stands who is told when;
- * how that is done is each transport's (`Wire.tellBy`, `Wire.tell`).
+ * Notify, then close (V6): from ShutdownInitiated on, a growing share of clients is told to leave,
+ * so that they reconnect elsewhere before anything is closed under them. HTTP/1.1 clients are told
+ * by an answer, HTTP/2 clients at any time. This class decides who is notified when; each transport
+ * does it in its own way (`Wire.notifyBy`, `Wire.notify`).
  */
-export class Telling {
+export class ClientNotification {
   /** Whether it has begun: answers tell, and connections have their turns. Latched. */
   hasBegun = false
   readonly #clock: Clock
@@ -36,7 +36,7 @@ export class Telling {
     this.hasBegun = true
     this.#plan = plan
     this.#beganAt = this.#clock.now()
-    for (const exchange of this.#connections.exchanges()) exchange.connection.wire.tellBy(exchange)
+    for (const exchange of this.#connections.exchanges()) exchange.connection.wire.notifyBy(exchange)
     this.#giveTurns()
   }
 
@@ -82,11 +82,11 @@ export class Telling {
    * would only come back, and that is soon in the mode refuse.
    */
   #giveTurn(connection: Connection<Exchange>): void {
-    if (!connection.wire.tellsAnyTime) return
+    if (!connection.wire.notifiesAnyTime) return
     const turn = this.#drawTurn()
     if (turn === undefined) return
     const comesBack = connection.cameLate || (this.#probability === 1 && this.#mode === 'refuse')
-    if (this.#haveListenersClosed || !comesBack) connection.tellIn(turn)
+    if (this.#haveListenersClosed || !comesBack) connection.notifyIn(turn)
   }
 
   /**
