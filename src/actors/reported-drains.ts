@@ -1,5 +1,5 @@
 import type { LifecycleFact, Straggler } from '../base/events.ts'
-import { nameWithProtocol } from '../base/spoken.ts'
+import { nameWithProtocol } from '../base/protocol.ts'
 import { STREAMS_CUT, undeclaredStreams } from '../base/streams.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
 

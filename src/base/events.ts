@@ -1,5 +1,5 @@
 import { isErrorObject, show } from './errors.ts'
-import type { Spoken, SpokenFates } from './spoken.ts'
+import type { ConnectionProtocol, ProtocolFates } from './protocol.ts'
 import type { StopProfile } from './stop-profile.ts'
 
 /**
@@ -72,7 +72,7 @@ export interface ErrorRecord {
  * A request, watch or hold that was still there when its phase was cut. All but holds say what
  * their connection speaks.
  */
-export interface Straggler extends Partial<Spoken> {
+export interface Straggler extends Partial<ConnectionProtocol> {
   /**
    * `GET /path` for a request or watch, `WebSocket /path` for an upgraded one, the given name for a
    * hold, `ADDRESS:PORT` for a connection.
@@ -184,7 +184,7 @@ export type LifecycleFact =
       /** How those ended that had changed their protocol: `WebSocket closed 1001`. */
       readonly upgraded?: Readonly<Record<string, number>>
       /** By what they spoke last; not there when there were none. */
-      readonly byProtocol?: readonly SpokenFates[]
+      readonly byProtocol?: readonly ProtocolFates[]
     }
   | { readonly type: 'handlers'; readonly running: readonly Straggler[] }
   | {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Spoken } from '../base/spoken.ts'
+import type { ConnectionProtocol } from '../base/protocol.ts'
 import type { ExchangeView } from './chain.ts'
 import type { Answer } from './respond.ts'
 
@@ -104,7 +104,7 @@ export interface WireExchange extends ExchangeView {
 }
 
 /** One connection, as its protocol sees it. */
-export interface Wire extends Spoken {
+export interface Wire extends ConnectionProtocol {
   /**
    * Names the client, and says what it was not sent yet. Only the wire writes to it and closes it.
    */

@@ -1,6 +1,6 @@
 import { type Attributes, type Meter, metrics } from '@opentelemetry/api'
 import { checkArguments, LIFE_ALLOWED, withFields } from '../base/arguments.ts'
-import type { Protocol, Spoken } from '../base/spoken.ts'
+import type { ConnectionProtocol, Protocol } from '../base/protocol.ts'
 import type { Life } from '../lifecycle/life.ts'
 
 export interface MeterOptions {
@@ -50,7 +50,7 @@ const PROTOCOLS: Readonly<Record<Protocol, Attributes>> = {
   'TLS handshake': { 'network.protocol.name': 'tls' },
 }
 
-const attributesOf = ({ protocol, tls }: Spoken): Attributes => ({
+const attributesOf = ({ protocol, tls }: ConnectionProtocol): Attributes => ({
   ...PROTOCOLS[protocol],
   ...(tls !== 'none' && tls !== 'pending' && { 'tls.protocol.version': tls.replace(/^TLSv/, '') }),
 })

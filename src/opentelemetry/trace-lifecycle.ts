@@ -1,7 +1,7 @@
 import { type Attributes, type Context, context, diag, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 import { checkArguments, LIFE_ALLOWED, withFields } from '../base/arguments.ts'
 import type { ErrorRecord, LifecycleEvent, StopReason } from '../base/events.ts'
-import { nameWithProtocol, type SpokenFates } from '../base/spoken.ts'
+import { nameWithProtocol, type ProtocolFates } from '../base/protocol.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { exitCodeMeaning } from '../machines/exit-codes.ts'
 import { hookKey, phaseOfHook, WAITED_FOR_BY } from '../report/view.ts'
@@ -181,7 +181,7 @@ class LifeSpans {
 }
 
 /** `HTTP/2 TLSv1.3: 12 open, 11 notified, 0 closed idle, 0 ended, 1 forced` */
-const fatesText = ({ protocol, tls, open, notified, idleUnnotified, ended, forced }: SpokenFates): string =>
+const fatesText = ({ protocol, tls, open, notified, idleUnnotified, ended, forced }: ProtocolFates): string =>
   `${protocol} ${tls}: ${open} open, ${notified} notified, ${idleUnnotified} closed idle, ${ended} ended, ${forced} forced`
 
 const reasonAttributes = (reason: StopReason | undefined): Attributes =>

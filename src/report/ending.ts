@@ -1,6 +1,6 @@
 import type { Straggler } from '../base/events.ts'
 import { formatRunning } from '../base/format-duration.ts'
-import { nameWithProtocol, type Spoken } from '../base/spoken.ts'
+import { type ConnectionProtocol, nameWithProtocol } from '../base/protocol.ts'
 import { instantMs } from '../base/stop-profile.ts'
 import { BUDGET_INSTANTS, type BudgetInstant, type CutSignal, cutSignal } from '../machines/signals.ts'
 import { type Gauges, hookName } from './gauges.ts'
@@ -20,7 +20,7 @@ export interface TimeBound {
 }
 
 /** Something that the end waits for, or will wait for. */
-export interface Blocker extends Partial<Spoken> {
+export interface Blocker extends Partial<ConnectionProtocol> {
   readonly kind: keyof typeof WAITED_FOR_BY | 'hook' | 'phase'
   readonly name: string
   readonly ageMs: number

@@ -1,5 +1,5 @@
 import type { Straggler } from '../base/events.ts'
-import type { SpokenCount } from '../base/spoken.ts'
+import type { ProtocolCount } from '../base/protocol.ts'
 import type { LifeView, phaseOfHook } from './view.ts'
 
 /** What is going on in a life at one moment: plain data that survives JSON, to be shown. */
@@ -31,7 +31,7 @@ export interface TrafficGauges {
     readonly active: number
     readonly idle: number
     readonly notified: number
-    readonly byProtocol?: readonly SpokenCount[]
+    readonly byProtocol?: readonly ProtocolCount[]
   }
   /** Requests refused so far, by kind of refusal. */
   readonly rejected: Readonly<Record<string, number>>

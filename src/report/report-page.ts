@@ -1,7 +1,7 @@
 import type { ErrorRecord, Straggler } from '../base/events.ts'
 import { formatDuration } from '../base/format-duration.ts'
 import { largest } from '../base/largest.ts'
-import { fateWords, spokenWords } from '../base/spoken.ts'
+import { fateWords, protocolLabel } from '../base/protocol.ts'
 import { CUT_SIGNALS, type CutSignal } from '../machines/signals.ts'
 import type { PhaseName } from '../machines/wiring.ts'
 import { describeReason } from './describe-reason.ts'
@@ -116,7 +116,7 @@ function stragglers({ requests, watches, handlers, connections }: Report): strin
       what,
       escaped(straggler.name),
       length(straggler.ageMs),
-      escaped(spokenWords(straggler)),
+      escaped(protocolLabel(straggler)),
       straggler.undeliveredBytes === undefined
         ? straggler.streaming
           ? 'streaming'

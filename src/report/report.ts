@@ -1,5 +1,5 @@
 import type { ErrorRecord, ForcedBy, HookKind, LifecycleEvent, PhaseOutcome, StopReason, Straggler } from '../base/events.ts'
-import type { SpokenFates } from '../base/spoken.ts'
+import type { ProtocolFates } from '../base/protocol.ts'
 import type { CutsMs } from '../base/stop-profile.ts'
 
 /** Identifies the format; `schema/report.schema.json` describes it and is part of the package. */
@@ -153,7 +153,7 @@ export interface ReportedConnections {
    * since then, those of later connections among them, by what they spoke last. So a handshake that
    * was `open` as `TLS handshake` may have `ended` as HTTP/2. Not there when there were none.
    */
-  readonly byProtocol?: readonly SpokenFates[]
+  readonly byProtocol?: readonly ProtocolFates[]
 }
 
 /** Events about requests, by what has become of them. */

@@ -1,7 +1,7 @@
 import { clip } from '../base/cells.ts'
 import type { Straggler } from '../base/events.ts'
 import { formatInColumn } from '../base/format-duration.ts'
-import { fateWords, spokenWords } from '../base/spoken.ts'
+import { fateWords, protocolLabel } from '../base/protocol.ts'
 import { withoutName } from './failures.ts'
 import { lastCallWords } from './last-call-words.ts'
 import type { Report, ReportedHook } from './report.ts'
@@ -131,7 +131,7 @@ function listed(label: string, stragglers: readonly Straggler[]): SummaryLine[] 
     const { name, ageMs, undeliveredBytes = 0, streaming } = straggler
     const undelivered = undeliveredBytes > 0 ? `${undeliveredBytes} bytes undelivered` : ''
     const isStreaming = streaming ? 'streaming' : ''
-    return `${name} (${[formatInColumn(ageMs), spokenWords(straggler), undelivered, isStreaming].filter(Boolean).join(', ')})`
+    return `${name} (${[formatInColumn(ageMs), protocolLabel(straggler), undelivered, isStreaming].filter(Boolean).join(', ')})`
   })
   const more = stragglers.length > NAMES_MAX ? `, and ${stragglers.length - NAMES_MAX} more` : ''
   return [{ label, text: `${names.join(', ')}${more}`, outcome: 'cut' }]

@@ -1,6 +1,6 @@
 import { BOLD, cells, clip, column, painter, YELLOW } from '../base/cells.ts'
 import { formatRunning } from '../base/format-duration.ts'
-import { nameWithProtocol, openWords } from '../base/spoken.ts'
+import { nameWithProtocol, openWords } from '../base/protocol.ts'
 import type { PhaseName } from '../machines/wiring.ts'
 import { describeReason } from '../report/describe-reason.ts'
 import type { Blocker } from '../report/ending.ts'

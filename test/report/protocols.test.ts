@@ -10,7 +10,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { connect as connectSecurely, type SecureVersion } from 'node:tls'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { nameWithProtocol, type SpokenCount, type SpokenFates, spokenWords } from '#src/base/spoken.ts'
+import { nameWithProtocol, type ProtocolCount, type ProtocolFates, protocolLabel } from '#src/base/protocol.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { type LifecycleOptions, printReport } from '#src/index.ts'
 import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
@@ -89,7 +89,7 @@ async function halfHandshake(port: number): Promise<Socket> {
 const idle = async (client: RawClient): Promise<void> => void (await client.ask('GET', '/'))
 
 /** One of each that rests, and returns what there is. */
-async function oneOfEach({ http, http2, https }: Rig): Promise<SpokenCount[]> {
+async function oneOfEach({ http, http2, https }: Rig): Promise<ProtocolCount[]> {
   await idle(await plainly(http))
   await idle(await overTls(https))
   await idle(await overTls(https, 'TLSv1.2'))
@@ -114,7 +114,7 @@ async function oneOfEach({ http, http2, https }: Rig): Promise<SpokenCount[]> {
   ]
 }
 
-const sorted = (counts: readonly SpokenCount[]): string[] =>
+const sorted = (counts: readonly ProtocolCount[]): string[] =>
   counts.map(({ protocol, tls, open }) => `${protocol} ${tls} ${open}`).toSorted()
 const openNow = ({ t }: Rig): string[] => sorted(t.life.counts().connections.byProtocol)
 
@@ -129,7 +129,7 @@ async function scraped({ t }: Rig): Promise<string[]> {
 }
 
 /** In the order of their names: which connection was seen first is not to be known. */
-const byName = (fates: readonly SpokenFates[] = []): SpokenFates[] =>
+const byName = (fates: readonly ProtocolFates[] = []): ProtocolFates[] =>
   fates.toSorted((a, b) => `${a.protocol} ${a.tls}`.localeCompare(`${b.protocol} ${b.tls}`))
 
 describe('connections by what they speak', () => {
@@ -282,8 +282,8 @@ describe('what is left over', () => {
 })
 
 test('words leave out what goes without saying', () => {
-  expect(spokenWords({ protocol: 'HTTP/1.1', tls: 'none' })).toBe('')
-  expect(spokenWords({})).toBe('')
+  expect(protocolLabel({ protocol: 'HTTP/1.1', tls: 'none' })).toBe('')
+  expect(protocolLabel({})).toBe('')
   expect(nameWithProtocol({ name: 'job 7' })).toBe('job 7')
   expect(nameWithProtocol({ name: 'GET /WebSocket', protocol: 'WebSocket', tls: 'none' })).toBe('GET /WebSocket (WebSocket)')
   expect(nameWithProtocol({ name: 'WebSocket /', protocol: 'WebSocket', tls: 'none' })).toBe('WebSocket /')

@@ -4,7 +4,7 @@
  */
 export type { ErrorRecord, HookKind, LifecycleEvent, PhaseOutcome, Straggler } from '../../../src/base/events.ts'
 export { formatDuration, formatRunning } from '../../../src/base/format-duration.ts'
-export { fateWords, nameWithProtocol, openWords, spokenWords } from '../../../src/base/spoken.ts'
+export { fateWords, nameWithProtocol, openWords, protocolLabel } from '../../../src/base/protocol.ts'
 export { type Chart, type ChartState, statesOf } from '../../../src/diagram/drawing/chart.ts'
 export { drawnSignals, lifecyclePicture } from '../../../src/diagram/drawing/lifecycle-picture.ts'
 export { bareSvg } from '../../../src/diagram/drawing/svg.ts'

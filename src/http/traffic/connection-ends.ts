@@ -1,5 +1,5 @@
 import type { Straggler } from '../../base/events.ts'
-import type { SpokenFates } from '../../base/spoken.ts'
+import type { ProtocolFates } from '../../base/protocol.ts'
 import type { Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import type { Fate, Tally } from './tally.ts'
@@ -10,7 +10,7 @@ export type ConnectionFates = Readonly<Record<Fate, number>> & {
   /** Of those that had changed their protocol, in its words; not there when there were none. */
   readonly upgraded?: Readonly<Record<string, number>>
   /** By what they spoke last; not there when there were none. */
-  readonly byProtocol?: readonly SpokenFates[]
+  readonly byProtocol?: readonly ProtocolFates[]
 }
 
 /** How connections end: counted from {@link begin} on, by their fates and by what they spoke. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Straggler } from '../../base/events.ts'
-import type { Spoken } from '../../base/spoken.ts'
+import type { ConnectionProtocol } from '../../base/protocol.ts'
 import { afterPoll } from '../after-poll.ts'
 import type { Passing } from '../chain.ts'
 import type { Wire, WireConnection, WireExchange } from '../ports.ts'
@@ -89,12 +89,12 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
     if (this.#isEnding) wire.linger()
   }
 
-  /** What it speaks, or has spoken last; the others that do share the count of it. */
+  /** Its protocol now, or the last one; the connections of one protocol share this count. */
   get kind(): ConnectionKind {
     return this.#kind
   }
 
-  get spoken(): Spoken {
+  get connectionProtocol(): ConnectionProtocol {
     const { protocol, tls } = this.#kind
     return { protocol, tls }
   }
@@ -306,7 +306,7 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
     return {
       name: doing ? `${address} ${doing}` : address,
       ageMs: now - this.openedAt,
-      ...this.spoken,
+      ...this.connectionProtocol,
       ...(this.#undelivered > 0 && { undeliveredBytes: this.#undelivered }),
     }
   }

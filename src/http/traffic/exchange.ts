@@ -1,7 +1,7 @@
 import { QuiesceError } from '../../base/errors.ts'
 import type { Straggler } from '../../base/events.ts'
+import type { ConnectionProtocol } from '../../base/protocol.ts'
 import { pathAsSent } from '../../base/request-target.ts'
-import type { Spoken } from '../../base/spoken.ts'
 import type { CountedAs, ExchangeView, Passing } from '../chain.ts'
 import { findBy, wireExchangeOf } from '../exchange-of.ts'
 import type { WireExchange } from '../ports.ts'
@@ -80,7 +80,7 @@ export class Exchange implements WireExchange, Passing {
    */
   isLongRunning = false
   #name: string | undefined = undefined
-  #spoken: Spoken | undefined = undefined
+  #connectionProtocol: ConnectionProtocol | undefined = undefined
   #ending: AbortController | undefined = undefined
   #isSignalTaken = false
   #endReason: QuiesceError | undefined = undefined
@@ -265,20 +265,20 @@ export class Exchange implements WireExchange, Passing {
   /** Lets go of all but its name, or of that, too. It has to be over. */
   becomeLongRunning({ isNamed }: { readonly isNamed: boolean }): void {
     this.#name = isNamed ? this.copyName() : ''
-    this.#spoken = this.connection.kind
+    this.#connectionProtocol = this.connection.kind
     this.isLongRunning = true
     Object.assign(this, { request: undefined, response: undefined, connection: undefined })
   }
 
   /** What its connection speaks. */
-  get spoken(): Spoken {
-    const { protocol, tls } = this.#spoken ?? this.connection.kind
+  get connectionProtocol(): ConnectionProtocol {
+    const { protocol, tls } = this.#connectionProtocol ?? this.connection.kind
     return { protocol, tls }
   }
 
   straggler(now: number): Straggler {
-    const { name, spoken } = this
-    return { name, ageMs: now - this.arrivedAt, ...spoken, ...(this.isUndeclaredStream && { streaming: true }) }
+    const { name, connectionProtocol } = this
+    return { name, ageMs: now - this.arrivedAt, ...connectionProtocol, ...(this.isUndeclaredStream && { streaming: true }) }
   }
 }
 

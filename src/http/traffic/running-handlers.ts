@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { type ErrorRecord, errorRecord, type LifecycleFact, type Straggler } from '../../base/events.ts'
-import { nameWithProtocol, type Spoken } from '../../base/spoken.ts'
+import { type ConnectionProtocol, nameWithProtocol } from '../../base/protocol.ts'
 import type { Exchange } from './exchange.ts'
 import { ExchangeList } from './exchange-list.ts'
 import { NAMED_MAX, UnendedResponses } from './unended-responses.ts'
@@ -20,7 +20,7 @@ interface Cut {
 export interface Outstanding {
   readonly name: string
   readonly arrivedAt: number
-  readonly spoken: Spoken
+  readonly connectionProtocol: ConnectionProtocol
   /** Of a request: see {@link Straggler.streaming}. */
   readonly isUndeclaredStream?: boolean
 }
@@ -215,7 +215,7 @@ export class RunningHandlers {
     const { ageMs } = oldest.straggler(this.#clock.now())
     this.#warn('handlers are still running although their responses are over', {
       handlers: this.#longRunningCount,
-      oldest: nameWithProtocol({ name: oldest.name, ...oldest.spoken }),
+      oldest: nameWithProtocol({ name: oldest.name, ...oldest.connectionProtocol }),
       ageMs: Math.round(ageMs),
     })
   }
@@ -235,7 +235,7 @@ export class RunningHandlers {
     const lateMs = this.#clock.now() - cut.at
     this.#record({
       type: 'late',
-      what: `handler ${nameWithProtocol({ name: exchange.name, ...exchange.spoken })}`,
+      what: `handler ${nameWithProtocol({ name: exchange.name, ...exchange.connectionProtocol })}`,
       answer,
       lateMs,
       ...(error && { error }),

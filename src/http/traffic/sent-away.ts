@@ -27,7 +27,11 @@ export class SentAway {
     if (now - this.#recordedAt < EVERY_MS) return
     this.#recordedAt = now
     const { name } = connection.straggler(now)
-    this.#record({ type: 'warning', message: SENT_AWAY, details: { client: name, ...connection.spoken, why, clients: this.#count } })
+    this.#record({
+      type: 'warning',
+      message: SENT_AWAY,
+      details: { client: name, ...connection.connectionProtocol, why, clients: this.#count },
+    })
     this.#count = 0
   }
 }

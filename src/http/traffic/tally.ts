@@ -1,4 +1,4 @@
-import type { Spoken, SpokenCount, SpokenFates } from '../../base/spoken.ts'
+import type { ConnectionProtocol, ProtocolCount, ProtocolFates } from '../../base/protocol.ts'
 
 /**
  * How a connection ended during the shutdown: `notified` that it would close; closed by us while
@@ -8,7 +8,7 @@ import type { Spoken, SpokenCount, SpokenFates } from '../../base/spoken.ts'
 export type Fate = 'notified' | 'idleUnnotified' | 'ended' | 'forced'
 
 /** The connections of one kind: what they speak, how many are open, and how they have ended. */
-export interface ConnectionKind extends Spoken {
+export interface ConnectionKind extends ConnectionProtocol {
   open: number
   /** How many were when that was asked; see {@link Tally.begin}. */
   openThen: number
@@ -24,7 +24,7 @@ export class Tally {
   readonly #kinds = new Map<string, ConnectionKind>()
 
   /** The kind of a connection that speaks this. */
-  kindOf({ protocol, tls }: Spoken): ConnectionKind {
+  kindOf({ protocol, tls }: ConnectionProtocol): ConnectionKind {
     const key = `${protocol} ${tls}`
     let kind = this.#kinds.get(key)
     if (!kind) {
@@ -39,18 +39,18 @@ export class Tally {
     for (const kind of this.#kinds.values()) kind.openThen = kind.open
   }
 
-  /** How many speak what now; a kind that was spoken before stays, with none. */
-  get byProtocol(): SpokenCount[] {
+  /** How many connections speak which protocol now; one that was used before stays, with 0. */
+  get byProtocol(): ProtocolCount[] {
     return Array.from(this.#kinds.values(), ({ protocol, tls, open }) => ({ protocol, tls, open }))
   }
 
-  /** In the order in which each was first spoken. */
+  /** The kinds in the order of their first connection. */
   get kinds(): Iterable<ConnectionKind> {
     return this.#kinds.values()
   }
 
   /** What became of those that were open at {@link begin}, or have been opened since. */
-  fates(): SpokenFates[] {
+  fates(): ProtocolFates[] {
     return Array.from(this.#kinds.values(), ({ protocol, tls, openThen, fates }) => ({ protocol, tls, open: openThen, ...fates })).filter(
       ({ open, notified, idleUnnotified, ended, forced }) => open + notified + idleUnnotified + ended + forced > 0,
     )

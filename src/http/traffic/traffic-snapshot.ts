@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Straggler } from '../../base/events.ts'
-import type { SpokenCount } from '../../base/spoken.ts'
+import type { ProtocolCount } from '../../base/protocol.ts'
 import type { RefusalKind } from '../../base/wording.ts'
 import type { TrafficGauges } from '../../report/gauges.ts'
 import type { ExchangeView } from '../chain.ts'
@@ -44,7 +44,7 @@ export interface Counts {
     readonly open: number
     readonly notified: number
     readonly idle: number
-    readonly byProtocol: readonly SpokenCount[]
+    readonly byProtocol: readonly ProtocolCount[]
   }
   /** Requests and holds refused since the life began, by kind. */
   readonly rejected: Readonly<Record<RejectionKind, number>>
@@ -94,10 +94,10 @@ export class TrafficSnapshot {
   }
 
   /**
-   * How many connections speak what now, without a look at each; what was spoken before stays, with
-   * none.
+   * How many connections speak which protocol now, without a look at each; one that was used before
+   * stays, with none.
    */
-  get connectionsByProtocol(): readonly SpokenCount[] {
+  get connectionsByProtocol(): readonly ProtocolCount[] {
     return this.#connections.tally.byProtocol
   }
 
@@ -109,10 +109,10 @@ export class TrafficSnapshot {
     const now = this.#clock.now()
     const orphans = this.#handlers.orphans()
     const named = (all: Iterable<Outstanding>): Straggler[] =>
-      oldest(all, max, ({ arrivedAt }) => arrivedAt).map(({ name, arrivedAt, spoken, isUndeclaredStream }) => ({
+      oldest(all, max, ({ arrivedAt }) => arrivedAt).map(({ name, arrivedAt, connectionProtocol, isUndeclaredStream }) => ({
         name,
         ageMs: now - arrivedAt,
-        ...spoken,
+        ...connectionProtocol,
         ...(isUndeclaredStream && { streaming: true }),
       }))
     let active = 0
@@ -123,8 +123,8 @@ export class TrafficSnapshot {
       if (connection.wasNotified) notified++
       else if (!connection.isIdle) active++
       if (connection.isAwaited) {
-        const { openedAt: arrivedAt, spoken } = connection
-        awaited.push({ name: connection.straggler(now).name, arrivedAt, spoken })
+        const { openedAt: arrivedAt, connectionProtocol } = connection
+        awaited.push({ name: connection.straggler(now).name, arrivedAt, connectionProtocol })
       } else if (connection.isIdle && this.#connections.closesIdle && empty.length < max) empty.push(connection)
     }
     const { requests, eventStreams, watches, holds, rejected } = this.counts()
@@ -166,7 +166,7 @@ export class TrafficSnapshot {
     return [...this.#connections.exchanges()]
   }
 
-  #openByProtocol(): readonly SpokenCount[] {
+  #openByProtocol(): readonly ProtocolCount[] {
     return this.#connections.tally.byProtocol.filter(({ open }) => open > 0)
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { LifecycleFact, Straggler } from '../../base/events.ts'
-import { nameWithProtocol, type Spoken } from '../../base/spoken.ts'
+import { type ConnectionProtocol, nameWithProtocol } from '../../base/protocol.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
@@ -19,7 +19,7 @@ const WARNED_OF_MAX = 10
 interface Unended {
   readonly name: string
   readonly arrivedAt: number
-  readonly spoken: Spoken
+  readonly connectionProtocol: ConnectionProtocol
   readonly leftAt: number
 }
 
@@ -62,7 +62,12 @@ export class UnendedResponses {
     if (exchange.countedAs !== 'request' || !wire.mayStillEnd(exchange)) return
     if (exchange.declaredAs !== 'request' && wire.streamsEvents(exchange)) return
     this.#dropOverdue()
-    const unended = { name: exchange.copyName(), arrivedAt: exchange.arrivedAt, spoken: exchange.spoken, leftAt: this.#clock.now() }
+    const unended = {
+      name: exchange.copyName(),
+      arrivedAt: exchange.arrivedAt,
+      connectionProtocol: exchange.connectionProtocol,
+      leftAt: this.#clock.now(),
+    }
     this.#all.add(unended)
     wire.onLateEnd(exchange, () => this.#ended(unended))
     this.#awaitFirst()
@@ -88,7 +93,9 @@ export class UnendedResponses {
     const left = [...this.#all]
     this.#givenUp.push(...left)
     this.#warn()
-    return left.slice(0, NAMED_MAX).map(({ name, arrivedAt, spoken }) => ({ name, ageMs: now - arrivedAt, ...spoken }))
+    return left
+      .slice(0, NAMED_MAX)
+      .map(({ name, arrivedAt, connectionProtocol }) => ({ name, ageMs: now - arrivedAt, ...connectionProtocol }))
   }
 
   #ended(unended: Unended): void {
@@ -136,7 +143,7 @@ export class UnendedResponses {
     if (given.length === 0) return
     const details = {
       handlers: given.length,
-      oldest: given.slice(0, WARNED_OF_MAX).map(({ name, spoken }) => nameWithProtocol({ name, ...spoken })),
+      oldest: given.slice(0, WARNED_OF_MAX).map(({ name, connectionProtocol }) => nameWithProtocol({ name, ...connectionProtocol })),
     }
     this.#record({ type: 'warning', message: 'handlers did not end their responses in time after their clients had left', details })
   }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
-import type { Protocol } from '../../base/spoken.ts'
+import type { Protocol } from '../../base/protocol.ts'
 import type { Wire, WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { tlsOf } from '../tls/version.ts'
 import { Lingering } from '../traffic/lingering.ts'

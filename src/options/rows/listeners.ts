@@ -29,12 +29,12 @@ const http2Row = () =>
   option(onOff(), {
     flag: 'http2',
     defaultWords: 'true with tls, else false',
-    meaning: 'Whether HTTP/2 is spoken: with TLS beside HTTP/1.1, as the client chooses; without TLS alone',
+    meaning: 'Whether HTTP/2 is served: with TLS beside HTTP/1.1, as the client chooses; without TLS instead of it',
     upstream: 'DisableHTTP2',
   })
 
-/** What is spoken on a listener; the same for every kind of address. */
-const SPOKEN_OPTIONS = defineOptions({ tls: tlsRow(), http2: http2Row() })
+/** The protocols of a listener; the same for every kind of address. */
+const PROTOCOL_OPTIONS = defineOptions({ tls: tlsRow(), http2: http2Row() })
 
 /** Where a listener of the server listens. */
 export type ListenerPlace =
@@ -42,7 +42,7 @@ export type ListenerPlace =
   | { readonly path: string; readonly mode?: number }
   | { readonly fd: number | string }
 
-/** Where a listener of the server listens, and what is spoken there. */
+/** The address of a listener and its protocols. */
 export type ListenerAddress = (
   | { readonly port: number | string; readonly host?: string | undefined }
   | {
@@ -62,7 +62,10 @@ export type ListenerAddress = (
 ) & {
   /** Certificates, with which it is HTTPS. Default: none, without TLS. */
   readonly tls?: TlsOptions | 'self-signed' | undefined
-  /** Whether HTTP/2 is spoken: with TLS beside HTTP/1.1, without TLS alone. Default: with `tls`. */
+  /**
+   * Whether HTTP/2 is served: with TLS beside HTTP/1.1, without TLS instead of it. Default: with
+   * `tls`.
+   */
   readonly http2?: boolean | undefined
 }
 
@@ -71,7 +74,7 @@ export type ResolvedListener = ListenerPlace & {
   readonly http2: boolean
 }
 
-const LISTENER = fieldsNeeding(composeOptions(ADDRESS_OPTIONS, SPOKEN_OPTIONS), ['port'], { allowed: '{ port, host?, tls?, http2? }' })
+const LISTENER = fieldsNeeding(composeOptions(ADDRESS_OPTIONS, PROTOCOL_OPTIONS), ['port'], { allowed: '{ port, host?, tls?, http2? }' })
 
 const MODE_MAX = 0o777
 /** Permissions of a Unix socket. */
@@ -87,7 +90,7 @@ const UNIX_SOCKET = fieldsNeeding(
       path: option(text('a path'), { defaultWords: 'none: it has to be given', meaning: 'Unix socket to listen on' }),
       mode: mode(),
     }),
-    SPOKEN_OPTIONS,
+    PROTOCOL_OPTIONS,
   ),
   ['path'],
   { allowed: '{ path, mode?, tls?, http2? }' },
@@ -104,7 +107,7 @@ const PASSED_SOCKET = fieldsNeeding(
         meaning: 'Socket that the process is passed',
       }),
     }),
-    SPOKEN_OPTIONS,
+    PROTOCOL_OPTIONS,
   ),
   ['fd'],
   { allowed: '{ fd, tls?, http2? }' },
@@ -123,12 +126,12 @@ function wrongAddress(address: unknown): Wrong | undefined {
 /** A listener as code reads it; without a host node listens on all addresses, IPv6 and IPv4. */
 export function resolveListener(address: ListenerAddress): ResolvedListener {
   const given = ownFields(address)
-  const { tls: certificates, http2 = certificates !== undefined } = resolveOptions(SPOKEN_OPTIONS, { tls: given.tls, http2: given.http2 })
-  const spoken = { tls: certificates, http2 }
-  if ('fd' in given) return { fd: given.fd, ...spoken }
-  if ('path' in given) return { path: given.path, ...(given.mode !== undefined && { mode: given.mode }), ...spoken }
+  const { tls: certificates, http2 = certificates !== undefined } = resolveOptions(PROTOCOL_OPTIONS, { tls: given.tls, http2: given.http2 })
+  const connectionProtocol = { tls: certificates, http2 }
+  if ('fd' in given) return { fd: given.fd, ...connectionProtocol }
+  if ('path' in given) return { path: given.path, ...(given.mode !== undefined && { mode: given.mode }), ...connectionProtocol }
   const { port: number, host: name } = given
-  return { port: Number(number), ...(name !== undefined && { host: name }), ...spoken }
+  return { port: Number(number), ...(name !== undefined && { host: name }), ...connectionProtocol }
 }
 
 const KIB = 1024
@@ -159,7 +162,8 @@ export const LISTEN_OPTIONS = defineOptions({
    */
   tls: tlsRow(),
   /**
-   * Whether HTTP/2 is spoken: with TLS beside HTTP/1.1, as the client chooses; without TLS alone.
+   * Whether HTTP/2 is served: with TLS beside HTTP/1.1, as the client chooses; without TLS instead
+   * of it.
    * @default true with tls, else false
    */
   http2: http2Row(),

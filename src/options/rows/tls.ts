@@ -257,14 +257,14 @@ export const TLS_OPTIONS = defineOptions({
     meaning: 'How long before the end of a certificate readyz fails; 0 is when it has expired',
   }),
   /**
-   * Oldest protocol that is spoken.
+   * Oldest version of TLS that is accepted.
    * @default TLSv1.2
    */
   minVersion: option(version(), {
     flag: 'tls-min-version',
     turnsOn: false,
     default: 'TLSv1.2',
-    meaning: 'Oldest version that is spoken',
+    meaning: 'Oldest version that is accepted',
     upstream: '--tls-min-version',
   }),
 })

@@ -1,4 +1,4 @@
-import { type Blocker, blockersOf, boundOfPhase, headlineOf, type Straggler, skippedHooks, spokenWords } from '../quiesce.ts'
+import { type Blocker, blockersOf, boundOfPhase, headlineOf, protocolLabel, type Straggler, skippedHooks } from '../quiesce.ts'
 import { type BlockingGroup, type BlockingItem, countOf, rowsTogether } from './groups.ts'
 import { readinessGroups, setupGroups } from './setup.ts'
 import { unitsOf, type View } from './view.ts'
@@ -96,7 +96,7 @@ const NOUNS = { hook: 'hook', request: 'request', watch: 'watch', hold: 'hold', 
 
 function itemOf(blocker: Blocker, at: number, view: View, now: number): BlockingItem {
   const { name, ageMs, bound, streaming } = blocker
-  const notes = [streaming ? 'streaming' : '', spokenWords(blocker), endNote(bound, now)]
+  const notes = [streaming ? 'streaming' : '', protocolLabel(blocker), endNote(bound, now)]
   return { key: String(at), name, note: notes.filter((part) => part !== '').join(', '), age: unitsOf(view).running(ageMs) }
 }
 

@@ -69,7 +69,7 @@ export class PlaybackControls implements Panel {
     const at = unitsOf(journal.last).offset(shown - originOf(journal.last))
     setText(element('position'), entry ? `${at} · ${position + 1} of ${journal.length}` : 'no entries')
     if (entry)
-      setAttribute(this.#slider, 'aria-valuetext', `${at}, entry ${position + 1} of ${journal.length}: ${spoken(journal, position)}`)
+      setAttribute(this.#slider, 'aria-valuetext', `${at}, entry ${position + 1} of ${journal.length}: ${unseenText(journal, position)}`)
     this.#playIcon.show(playing ? 'pause' : 'play')
     setAttribute(this.#play, 'aria-label', playing ? 'Pause' : 'Play')
     const following = this.cursor.position === undefined
@@ -128,7 +128,7 @@ export class PlaybackControls implements Panel {
 /** By number, and by F6 in a ring. */
 const PANELS = ['timeline', 'outcome', 'chart', 'log', 'machines'] as const
 
-function spoken(journal: ReceivedJournal, position: number): string {
+function unseenText(journal: ReceivedJournal, position: number): string {
   const entry = journal.entries[position]
   if (!entry) return ''
   const { who, to, text } = lineOf(entry, position, journal.last.actors)

@@ -34,8 +34,8 @@ function ganttPart(item: Exclude<RowItem, { kind: 'group' }>): Part<RowDrawing> 
   const mark = make('div', 'at', make('div', 'mark'))
   const word = make('span', 'mark-word')
   const wordAt = make('div', 'at', word)
-  const spoken = make('span', 'unseen')
-  const track = make('div', 'track', barAt, mark, wordAt, spoken)
+  const unseenText = make('span', 'unseen')
+  const track = make('div', 'track', barAt, mark, wordAt, unseenText)
   const note = make('div', 'note')
   const node = make('div', `row ${item.kind}`, name, track, note)
   node.setAttribute('role', 'row')
@@ -48,7 +48,7 @@ function ganttPart(item: Exclude<RowItem, { kind: 'group' }>): Part<RowDrawing> 
       icon.show(row.standing)
       setAttribute(node, 'data-standing', row.standing)
       setAttribute(node, 'title', row.title)
-      setText(spoken, row.title)
+      setText(unseenText, row.title)
       setText(note, row.note === '' ? STANDING_WORDS[row.standing] : row.note)
       barAt.hidden = row.bar === undefined
       if (row.bar) {

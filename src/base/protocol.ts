@@ -4,8 +4,8 @@
  */
 export type Protocol = 'HTTP/1.1' | 'HTTP/2' | 'WebSocket' | 'tunnel' | 'TLS handshake'
 
-/** A protocol, and what it is spoken over. */
-export interface Spoken {
+/** A protocol, and the version of TLS below it. */
+export interface ConnectionProtocol {
   readonly protocol: Protocol
   /**
    * The version of TLS as node says it, `TLSv1.3`; `none` without TLS; `pending` while that is
@@ -15,12 +15,12 @@ export interface Spoken {
 }
 
 /** How many open connections speak one. */
-export interface SpokenCount extends Spoken {
+export interface ProtocolCount extends ConnectionProtocol {
   readonly open: number
 }
 
 /** How connections that spoke one have ended. */
-export interface SpokenFates extends Spoken {
+export interface ProtocolFates extends ConnectionProtocol {
   /** Those that were open when the shutdown was initiated. */
   readonly open: number
   readonly notified: number
@@ -29,21 +29,21 @@ export interface SpokenFates extends Spoken {
   readonly forced: number
 }
 
-const isPlain = ({ protocol, tls }: Partial<Spoken>): boolean => protocol === 'HTTP/1.1' && tls === 'none'
+const isPlain = ({ protocol, tls }: Partial<ConnectionProtocol>): boolean => protocol === 'HTTP/1.1' && tls === 'none'
 
 /**
  * What something by this name was sent over, for people: `HTTP/2 over TLSv1.3`. Empty when that
  * goes without saying: HTTP/1.1 without TLS, and what the name says itself, as `WebSocket /feed`.
  */
-export function spokenWords({ name = '', protocol, tls }: Partial<Spoken> & { readonly name?: string }): string {
+export function protocolLabel({ name = '', protocol, tls }: Partial<ConnectionProtocol> & { readonly name?: string }): string {
   if (protocol === undefined || tls === undefined || isPlain({ protocol, tls })) return ''
   const isSaid = name.startsWith(`${protocol} `) || name.endsWith(` ${protocol}`)
   return [isSaid ? '' : protocol, tls === 'none' || tls === 'pending' ? '' : tls].filter(Boolean).join(' over ')
 }
 
 /** A name with the protocol of what has it: `GET /slow (HTTP/2 over TLSv1.3)`. */
-export function nameWithProtocol(named: Partial<Spoken> & { readonly name: string }): string {
-  const words = spokenWords(named)
+export function nameWithProtocol(named: Partial<ConnectionProtocol> & { readonly name: string }): string {
+  const words = protocolLabel(named)
   return words === '' ? named.name : `${named.name} (${words})`
 }
 
@@ -51,21 +51,21 @@ export function nameWithProtocol(named: Partial<Spoken> & { readonly name: strin
  * Open connections by protocol: `3 HTTP/1.1, 12 HTTP/2 over TLSv1.3`. Empty when that goes without
  * saying: there are none, or all are HTTP/1.1 without TLS.
  */
-export function openWords(counts: readonly SpokenCount[] = []): string {
+export function openWords(counts: readonly ProtocolCount[] = []): string {
   const open = counts.filter((count) => count.open > 0)
-  return open.every(isPlain) ? '' : open.map((count) => `${count.open} ${spokenWords(count) || count.protocol}`).join(', ')
+  return open.every(isPlain) ? '' : open.map((count) => `${count.open} ${protocolLabel(count) || count.protocol}`).join(', ')
 }
 
 /**
  * What became of connections, a text for each protocol: `HTTP/2 over TLSv1.3: 12 open, 11
  * notified, 1 forced`. None when all were HTTP/1.1 without TLS: of those the sums say as much.
  */
-export function fateWords(fates: readonly SpokenFates[] = []): string[] {
+export function fateWords(fates: readonly ProtocolFates[] = []): string[] {
   if (fates.every(isPlain)) return []
   return fates.map((fate) => {
     const { open, notified, idleUnnotified, ended, forced } = fate
     const some = [`${open} open`, ...counted({ notified, 'closed idle': idleUnnotified, 'ended by clients': ended, 'by force': forced })]
-    return `${spokenWords(fate) || fate.protocol}: ${some.join(', ')}`
+    return `${protocolLabel(fate) || fate.protocol}: ${some.join(', ')}`
   })
 }
 
