@@ -52,8 +52,8 @@ export class LifecycleStatus {
   }
 
   /** How the checks of readiness stand by the last request for them; none when health is off. */
-  readiness(): ReturnType<Health['standings']> | undefined {
-    return this.#context.health.answered?.standings('readyz')
+  readiness(): ReturnType<Health['checkStatuses']> | undefined {
+    return this.#context.health.answered?.checkStatuses('readyz')
   }
 
   /** The report so far. */

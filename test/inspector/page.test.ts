@@ -28,8 +28,8 @@ import {
   activeStates,
   regionLines,
   settledStates,
-  standingOf,
   stateLine,
+  statusOf,
   workingPhases,
 } from '../../packages/inspector-page/src/core/states.ts'
 import { EMPTY_VIEW, edgeKey, reduce, type View } from '../../packages/inspector-page/src/core/view.ts'
@@ -260,9 +260,9 @@ describe('the timeline', () => {
       for (const place of [bar?.from, bar?.to, mark?.at]) if (place !== undefined) expect(place >= 0 && place <= 1).toBe(true)
     }
     const row = (name: string) => rows.find((candidate) => candidate.name === name)
-    expect(row('shutdown-delay')).toMatchObject({ standing: 'ok', note: '1s', mark: { signal: 'AfterShutdownDelayDuration' } })
+    expect(row('shutdown-delay')).toMatchObject({ workStatus: 'ok', note: '1s', mark: { signal: 'AfterShutdownDelayDuration' } })
     expect(row('shutdown-delay')?.title).toBe('shutdown-delay: ok after 1s; fires AfterShutdownDelayDuration')
-    expect(row('leave')).toMatchObject({ kind: 'hook', standing: 'failed' })
+    expect(row('leave')).toMatchObject({ kind: 'hook', workStatus: 'failed' })
     expect(row('leave')?.title).toMatch(/^pre-shutdown hook leave: failed .*the registry is gone$/)
   })
 
@@ -395,13 +395,13 @@ describe('the statechart', () => {
     const settled = settledStates(journal.last, machine.id)
     expect(settled).toContain('lifecycle.running.shutdown-delay.fired')
     for (const id of settled) expect(machine.getStateNodeById(id).id).toBe(id)
-    expect(standingOf(journal.last, 'lifecycle.running.pre-shutdown-hooks.fired')).toBe('failed')
-    expect(standingOf(journal.last, 'lifecycle.running.shutdown-delay.fired')).toBe('ok')
+    expect(statusOf(journal.last, 'lifecycle.running.pre-shutdown-hooks.fired')).toBe('failed')
+    expect(statusOf(journal.last, 'lifecycle.running.shutdown-delay.fired')).toBe('ok')
     // It has no work of its own, and its signal has fired.
-    expect(standingOf(journal.last, 'lifecycle.running.not-accepting.fired')).toBe('ok')
+    expect(statusOf(journal.last, 'lifecycle.running.not-accepting.fired')).toBe('ok')
     const delay = inTheDelay()
-    expect(standingOf(delay, 'lifecycle.running.request-drain.waiting')).toBe('waiting')
-    expect(standingOf(delay, 'lifecycle.running.stop.living')).toBeUndefined()
+    expect(statusOf(delay, 'lifecycle.running.request-drain.waiting')).toBe('waiting')
+    expect(statusOf(delay, 'lifecycle.running.stop.living')).toBeUndefined()
     expect(workingPhases(delay)).toEqual(['notify-clients', 'shutdown-delay'])
     expect(workingPhases(delay)).not.toContain('request-drain')
     expect(workingPhases(journal.last)).toEqual([])
@@ -430,11 +430,11 @@ describe('the other panels', () => {
 
   test('a machine that is done stands as the state that it is done in', () => {
     const hooks = machineTree(journal.last)[0]?.children.find(({ name }) => name === 'pre-shutdown-hooks')
-    expect(hooks).toMatchObject({ state: 'failed', status: 'done', standing: 'failed' })
-    const standings = hooks?.children.map(({ name, standing }) => [name, standing])
-    expect(standings).toEqual(expect.arrayContaining([['pre-shutdown-hook:leave', 'failed']]))
+    expect(hooks).toMatchObject({ state: 'failed', status: 'done', workStatus: 'failed' })
+    const statuses = hooks?.children.map(({ name, workStatus }) => [name, workStatus])
+    expect(statuses).toEqual(expect.arrayContaining([['pre-shutdown-hook:leave', 'failed']]))
     const tell = machineTree(journal.last)[0]?.children.find(({ name }) => name === 'notify-clients')
-    expect(tell).toMatchObject({ state: 'complete', status: 'done', standing: 'ok' })
+    expect(tell).toMatchObject({ state: 'complete', status: 'done', workStatus: 'ok' })
   })
 
   test('a life took as long as its report says, however late that came', () => {
@@ -606,7 +606,7 @@ describe('the other panels', () => {
     const view = { ...viewWhen('Serving'), setup }
     const group = (kind: string) => blockingOf(view, view.at).groups.find((candidate) => candidate.kind === kind)
     expect(group('check')?.title).toBe('/ready fails: db')
-    expect(group('check')?.items.map(({ name, note, standing }) => [name, note, standing])).toEqual([
+    expect(group('check')?.items.map(({ name, note, workStatus }) => [name, note, workStatus])).toEqual([
       ['ping', 'passes', 'ok'],
       ['db', 'refused', 'failed'],
       ['cache', 'not asked yet', 'waiting'],
@@ -618,7 +618,7 @@ describe('the other panels', () => {
       ...plannedCuts(view).map(({ signal }) => signal),
       'deadline',
     ])
-    expect(group('planned')?.items.map(({ name, note, age, standing }) => [name, note, age, standing])).toEqual([
+    expect(group('planned')?.items.map(({ name, note, age, workStatus }) => [name, note, age, workStatus])).toEqual([
       ['leave', 'pre-shutdown', '≤ 3.7s', 'waiting'],
       ['flush', 'pre-shutdown', '≤ 3.7s', 'waiting'],
     ])

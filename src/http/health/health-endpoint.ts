@@ -56,7 +56,7 @@ interface CheckTally {
 }
 
 /** How a check stands by the last request for the endpoint. */
-export interface CheckStanding {
+export interface CheckStatus {
   readonly name: string
   /** Undefined before the first. */
   readonly passed?: boolean
@@ -273,7 +273,7 @@ export class HealthEndpoint {
   }
 
   /** Every check that is shown, in order of registration. Runs none. */
-  get standings(): CheckStanding[] {
+  get checkStatuses(): CheckStatus[] {
     return this.checkNames.map((name) => {
       const { last, reason } = this.#tallies.get(name) ?? {}
       return { name, ...(last !== undefined && { passed: last === 'success' }), ...(reason !== undefined && { reason }) }

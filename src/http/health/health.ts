@@ -12,7 +12,7 @@ import { pathOf, type RequestLike } from '../url.ts'
 import type { HealthAnswers } from './health-answer.ts'
 import { hookFinished, logFlushed, notShuttingDown, ping, readyByHand, started } from './health-built-ins.ts'
 import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, type CheckOutcome, NamedCheck } from './health-check.ts'
-import { type CheckStanding, HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
+import { type CheckStatus, HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
 
 /**
  * `healthz` is the union page, `livez` says whether to restart the process, `readyz` whether to
@@ -144,12 +144,12 @@ export class Health {
     this.#mayBeginWith = secondCharacters(this.#everywhere.map(({ path }) => path))
     this.addCheck('ping', ping)
     this.addCheck('log', logFlushed(lastFlushAgeMs))
-    const byHand = this.#ofStanding(
+    const byHand = this.#latchedCheck(
       'set-ready',
       readyByHand(() => this.#isReadyByHand?.reason),
     )
     this.#endpoints.readyz.add(byHand, 0, () => this.#isReadyByHand !== undefined)
-    this.#endpoints.readyz.add(this.#ofStanding('startup', started(isStarting)), 0, isStarting)
+    this.#endpoints.readyz.add(this.#latchedCheck('startup', started(isStarting)), 0, isStarting)
   }
 
   /** Switches readiness by hand: the check `set-ready`, which is there from the first time on. */
@@ -186,7 +186,7 @@ export class Health {
     hasFinished: () => boolean,
     { livezGraceMs = this.#livezGraceMs }: HookCheckOptions = {},
   ): Disposable {
-    return this.#addEverywhere(this.#ofStanding(`poststarthook/${hookName}`, hookFinished(hasFinished)), livezGraceMs)
+    return this.#addEverywhere(this.#latchedCheck(`poststarthook/${hookName}`, hookFinished(hasFinished)), livezGraceMs)
   }
 
   /**
@@ -199,7 +199,7 @@ export class Health {
     const { healthz, livez, readyz } = this.#endpoints
     healthz.install()
     livez.install()
-    readyz.add(this.#ofStanding('shutdown', notShuttingDown(this.#isShuttingDown)))
+    readyz.add(this.#latchedCheck('shutdown', notShuttingDown(this.#isShuttingDown)))
     readyz.install()
     for (const { endpoint, source } of this.#extra) {
       for (const from of typeof source === 'string' && source !== 'all' ? [this.#endpoints[source]] : this.#all)
@@ -270,9 +270,9 @@ export class Health {
   }
 
   /** How the checks of an endpoint stand, without running any. */
-  standings(endpoint: HealthEndpointName): { readonly path: string; readonly checks: readonly CheckStanding[] } {
-    const { path, standings } = this.#endpoints[endpoint]
-    return { path, checks: standings }
+  checkStatuses(endpoint: HealthEndpointName): { readonly path: string; readonly checks: readonly CheckStatus[] } {
+    const { path, checkStatuses } = this.#endpoints[endpoint]
+    return { path, checks: checkStatuses }
   }
 
   /** Served at `/metrics`, as upstream does. */
@@ -305,7 +305,7 @@ export class Health {
   }
 
   /** Says where the life stands: failing is no turn for the worse. */
-  #ofStanding(name: string, check: Check): NamedCheck {
+  #latchedCheck(name: string, check: Check): NamedCheck {
     return new NamedCheck(name, check, { timeout: this.#checkTimeoutMs }, this.#clock)
   }
 

@@ -7,7 +7,7 @@ import { Viewport } from './viewport.ts'
 /** What is shown of a life in its chart; without one it is only a picture. */
 export interface Lights {
   /** How a region stands, and in which of its states it is; by its key. */
-  readonly regions: ReadonlyMap<string, { readonly standing: string | undefined; readonly now: string | undefined }>
+  readonly regions: ReadonlyMap<string, { readonly workStatus: string | undefined; readonly now: string | undefined }>
   /** Words for states and for edges, by their ids. */
   readonly states: ReadonlyMap<string, readonly string[]>
   readonly edges: ReadonlyMap<string, readonly string[]>
@@ -171,15 +171,15 @@ export class LifeChart {
     }
     for (const [id, words] of this.#lights.states) light([this.#states.get(id)], words)
     for (const { id, key } of this.#regions) {
-      const standing = this.#lights.regions.get(key)?.standing
-      light([this.#states.get(id)], standing === undefined ? [] : [standing])
+      const workStatus = this.#lights.regions.get(key)?.workStatus
+      light([this.#states.get(id)], workStatus === undefined ? [] : [workStatus])
     }
     for (const [key, words] of this.#lights.edges) light(this.#linesOf(key), words)
     for (const [each, words] of this.#lit) each.classList.remove(...words)
     for (const [each, words] of lit) each.classList.add(...words)
     this.#lit = lit
     for (const region of this.#regions) this.#name(region)
-    this.#minimap.light(new Map(this.#regions.map(({ id, key }) => [id, this.#lights.regions.get(key)?.standing])))
+    this.#minimap.light(new Map(this.#regions.map(({ id, key }) => [id, this.#lights.regions.get(key)?.workStatus])))
   }
 
   /** Says of a region how it stands: by its badge, and to those who cannot see it. */
@@ -187,13 +187,13 @@ export class LifeChart {
     const node = this.#states.get(id)
     const badge = this.#badges.get(id)
     if (!node || !badge) return
-    const { standing, now } = this.#lights.regions.get(key) ?? {}
+    const { workStatus, now } = this.#lights.regions.get(key) ?? {}
     setAttribute(node, 'data-now', now)
-    setAttribute(node, 'aria-label', [title, standing ?? now].filter((word) => word !== undefined).join(': '))
-    if (badge.getAttribute('data-shape') === (standing ?? '')) return
-    setAttribute(badge, 'data-shape', standing ?? '')
-    setAttribute(badge, 'class', `badge ${standing ?? ''}`.trim())
-    badge.replaceChildren(...shapeOf(standing))
+    setAttribute(node, 'aria-label', [title, workStatus ?? now].filter((word) => word !== undefined).join(': '))
+    if (badge.getAttribute('data-shape') === (workStatus ?? '')) return
+    setAttribute(badge, 'data-shape', workStatus ?? '')
+    setAttribute(badge, 'class', `badge ${workStatus ?? ''}`.trim())
+    badge.replaceChildren(...shapeOf(workStatus))
   }
 
   /** An edge's own line, and that of the signal which led to it. */
@@ -300,9 +300,9 @@ const listed = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 
 /** The outcome's shape, as everywhere on the page. */
-function shapeOf(standing: string | undefined): Node[] {
-  const symbol = document.getElementById(`i-${standing}`)
-  if (!symbol || standing === 'waiting') return []
+function shapeOf(workStatus: string | undefined): Node[] {
+  const symbol = document.getElementById(`i-${workStatus}`)
+  if (!symbol || workStatus === 'waiting') return []
   const shape = svg('svg', { x: '2.5', y: '2.5', width: '11', height: '11', viewBox: '0 0 16 16' })
   shape.append(...[...symbol.childNodes].map((node) => document.importNode(node, true)))
   return [svg('circle', { class: 'ground', cx: String(BADGE / 2), cy: String(BADGE / 2), r: String(BADGE / 2) }), shape]

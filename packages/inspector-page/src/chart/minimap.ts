@@ -49,8 +49,8 @@ export class Minimap {
     this.look()
   }
 
-  light(standings: ReadonlyMap<string, string | undefined>): void {
-    for (const [id, rect] of this.#rects) setAttribute(rect, 'class', standings.get(id))
+  light(statuses: ReadonlyMap<string, string | undefined>): void {
+    for (const [id, rect] of this.#rects) setAttribute(rect, 'class', statuses.get(id))
   }
 
   /** Another part is seen. */

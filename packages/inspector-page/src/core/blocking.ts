@@ -153,7 +153,7 @@ const group = (kind: BlockingGroup['kind'], noun: string, total: number, items: 
 /** With what ends each that does not end by itself. */
 function phasesUnderWay(view: View, now: number): BlockingGroup {
   const items = [...view.phases.values()]
-    .filter(({ standing }) => standing === 'working')
+    .filter(({ workStatus }) => workStatus === 'working')
     .map(({ name, startedAt = now, cut }) => {
       // Without a cut it holds nothing up.
       const note = cut === undefined ? '' : endNote(boundOfPhase(view.life, name, now), now)

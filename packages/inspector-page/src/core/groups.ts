@@ -1,4 +1,4 @@
-import type { Standing } from './words.ts'
+import type { WorkStatus } from './words.ts'
 
 /** Rows that differ in their ages alone, as one; and in a number, when there are many. */
 
@@ -19,7 +19,7 @@ export interface BlockingItem {
   /** In words; of several, of the oldest. */
   readonly age: string
   /** How it stands, where that differs within a group. */
-  readonly standing?: Standing
+  readonly workStatus?: WorkStatus
   /** What it stands for; one that stands for itself has none. */
   readonly members?: readonly BlockingItem[]
 }
@@ -38,7 +38,7 @@ export const countOf = (items: readonly BlockingItem[]): number => items.reduce(
 function together(items: readonly BlockingItem[], sameBy: (item: BlockingItem) => string): BlockingItem[] {
   const groups = new Map<string, BlockingItem[]>()
   for (const item of items) {
-    const key = JSON.stringify([sameBy(item), item.note, item.standing])
+    const key = JSON.stringify([sameBy(item), item.note, item.workStatus])
     groups.set(key, [...(groups.get(key) ?? []), item])
   }
   return [...groups].map(([key, members]) => {

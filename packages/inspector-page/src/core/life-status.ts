@@ -130,7 +130,7 @@ function refusedSoFar({ gauges }: View): string {
 
 /** Which phases work, and what the next ones wait for. */
 function underWay(view: View): string {
-  const working = [...view.phases.values()].filter(({ standing }) => standing === 'working').map(({ name }) => name)
+  const working = [...view.phases.values()].filter(({ workStatus }) => workStatus === 'working').map(({ name }) => name)
   return working.length > 0 ? `Under way: ${listText(working)}.` : 'Between two phases.'
 }
 
@@ -146,7 +146,7 @@ function servingSummary(view: View): Summary {
 }
 
 function startingSummary(view: View): Summary {
-  const working = [...view.phases.values()].filter(({ standing }) => standing === 'working').map(({ name }) => name)
+  const working = [...view.phases.values()].filter(({ workStatus }) => workStatus === 'working').map(({ name }) => name)
   return {
     shape: 'starting',
     headline: 'Starting',

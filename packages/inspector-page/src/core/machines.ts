@@ -1,6 +1,6 @@
 import { regionLines, stateLine } from './states.ts'
 import type { ActorSnapshot, View } from './view.ts'
-import type { Standing } from './words.ts'
+import type { WorkStatus } from './words.ts'
 
 /** The actors of a life as a tree, in the order they began. */
 export interface MachineNode {
@@ -10,7 +10,7 @@ export interface MachineNode {
   /** `cut off`: it was active when the life ended. */
   readonly status: ActorSnapshot['status'] | 'cut off'
   /** Of a machine that is done: by the state that it is done in. */
-  readonly standing: Standing
+  readonly workStatus: WorkStatus
   /** One line. */
   readonly state: string
   readonly regions: readonly (readonly [region: string, state: string])[]
@@ -19,9 +19,9 @@ export interface MachineNode {
 }
 
 const REGIONS_LISTED_FROM = 2
-const STANDINGS = { active: 'working', done: 'ok', error: 'failed', stopped: 'skipped', 'cut off': 'skipped' } as const
+const WORK_STATUS_OF = { active: 'working', done: 'ok', error: 'failed', stopped: 'skipped', 'cut off': 'skipped' } as const
 /** Final states that are not a good end. */
-const ENDS: Readonly<Record<string, Standing>> = { failed: 'failed', cut: 'cut', lost: 'cut', terminated: 'cut' }
+const ENDS: Readonly<Record<string, WorkStatus>> = { failed: 'failed', cut: 'cut', lost: 'cut', terminated: 'cut' }
 
 export function machineTree({ actors, life: { exitCode } }: View): readonly MachineNode[] {
   const children = new Map<string | undefined, ActorSnapshot[]>()
@@ -39,7 +39,7 @@ export function machineTree({ actors, life: { exitCode } }: View): readonly Mach
       name: nameOf(actor),
       kind: actor.value === undefined ? 'effect' : 'machine',
       status,
-      standing: (status === 'done' ? ENDS[state] : undefined) ?? STANDINGS[status],
+      workStatus: (status === 'done' ? ENDS[state] : undefined) ?? WORK_STATUS_OF[status],
       state,
       regions: regions.length >= REGIONS_LISTED_FROM ? regions : [],
       context: actor.context,

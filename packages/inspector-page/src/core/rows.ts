@@ -1,7 +1,7 @@
 import { type HookKind, type HookView, hookKey, skippedHooks } from '../quiesce.ts'
 import { inside, place, type Span } from './axis.ts'
-import { type PhaseProgress, standingOfWork, unitsOf, type View } from './view.ts'
-import { listText, type Standing, type Units } from './words.ts'
+import { type PhaseProgress, statusOfWork, unitsOf, type View } from './view.ts'
+import { listText, type Units, type WorkStatus } from './words.ts'
 
 /**
  * The rows of the timeline. They exist from the beginning and keep their places, so that nothing
@@ -15,7 +15,7 @@ export type RowItem =
 export interface Row {
   readonly kind: 'phase' | 'hook'
   readonly name: string
-  readonly standing: Standing
+  readonly workStatus: WorkStatus
   /** What comes next to the bar: how it stands and how long it took. */
   readonly note: string
   /** Undefined before it begins, or when all of it is outside of the span. */
@@ -68,10 +68,10 @@ export function rowOf(item: Exclude<RowItem, { kind: 'group' }>, view: View, now
   return phase ? phaseRow(view, phase, now, span) : { ...NOTHING, kind: 'phase', name: item.name, title: item.name }
 }
 
-const NOTHING = { standing: 'waiting', note: '', bar: undefined, mark: undefined } as const
+const NOTHING = { workStatus: 'waiting', note: '', bar: undefined, mark: undefined } as const
 
 function phaseRow(view: View, phase: PhaseProgress, now: number, span: Span): Row {
-  const { name, standing, startedAt, endedAt, fires } = phase
+  const { name, workStatus, startedAt, endedAt, fires } = phase
   const { signals } = view.life
   const units = unitsOf(view)
   const fired = fires.map((signal) => signals.get(signal)).find((signal) => signal !== undefined)
@@ -81,18 +81,19 @@ function phaseRow(view: View, phase: PhaseProgress, now: number, span: Span): Ro
   return {
     kind: 'phase',
     name,
-    standing: settledStanding(standing, fired?.outcome),
-    note: noteOf(standing, took, units),
-    bar: standing === 'skipped' ? undefined : barOf(span, startedAt, endedAt ?? now),
+    workStatus: settledStatus(workStatus, fired?.outcome),
+    note: noteOf(workStatus, took, units),
+    bar: workStatus === 'skipped' ? undefined : barOf(span, startedAt, endedAt ?? now),
     mark,
-    title: `${name}: ${sentenceOf(standing, took, units)}${standing === 'waiting' && missing.length > 0 ? ` for ${missing.join(' and ')}` : ''}${
+    title: `${name}: ${sentenceOf(workStatus, took, units)}${workStatus === 'waiting' && missing.length > 0 ? ` for ${missing.join(' and ')}` : ''}${
       fires.length > 0 ? `; fires ${fires.join(', ')}` : ''
     }${phase.error ? `; ${phase.error.message}` : ''}`,
   }
 }
 
 /** A phase without work of its own says nothing but its signal. */
-const settledStanding = (standing: Standing, fired: Standing | undefined): Standing => (standing === 'waiting' && fired ? fired : standing)
+const settledStatus = (workStatus: WorkStatus, fired: WorkStatus | undefined): WorkStatus =>
+  workStatus === 'waiting' && fired ? fired : workStatus
 
 function hookRow(item: Extract<RowItem, { kind: 'hook' }>, view: View, now: number, span: Span): Row {
   const hook: HookView | undefined = view.life.hooks.get(item.key)
@@ -100,31 +101,31 @@ function hookRow(item: Extract<RowItem, { kind: 'hook' }>, view: View, now: numb
   const subject = `${item.hook} hook ${name}`
   if (!hook) return { ...NOTHING, kind: 'hook', name, title: `${subject}: waiting` }
   const { startedAt, endedAt, error } = hook
-  const standing = standingOfWork(hook)
+  const workStatus = statusOfWork(hook)
   // A post-start hook may run as long as the server; it is ended by the stop and says nothing.
   const to = endedAt ?? now
   const units = unitsOf(view)
   const took = to - startedAt
-  const waitedFor = standing === 'skipped' ? (hook.waitedFor ?? skippedHooks(view.life.hooks.values()).waitedFor) : []
+  const waitedFor = workStatus === 'skipped' ? (hook.waitedFor ?? skippedHooks(view.life.hooks.values()).waitedFor) : []
   const skipped = waitedFor.length > 0 ? `, waiting for ${listText(waitedFor)}` : ''
   const silent = view.life.exitCode !== undefined && endedAt === undefined ? '; it never answered' : ''
   return {
     kind: 'hook',
     name,
-    standing,
-    note: noteOf(standing, took, units),
-    bar: standing === 'skipped' ? undefined : barOf(span, startedAt, to),
+    workStatus,
+    note: noteOf(workStatus, took, units),
+    bar: workStatus === 'skipped' ? undefined : barOf(span, startedAt, to),
     mark: undefined,
-    title: `${subject}: ${sentenceOf(standing, took, units)}${skipped}${error ? `; ${error.message}` : ''}${silent}`,
+    title: `${subject}: ${sentenceOf(workStatus, took, units)}${skipped}${error ? `; ${error.message}` : ''}${silent}`,
   }
 }
 
-const noteOf = (standing: Standing, took: number | undefined, units: Units): string =>
-  took === undefined || standing === 'skipped' ? '' : standing === 'working' ? units.running(took) : units.duration(took)
+const noteOf = (workStatus: WorkStatus, took: number | undefined, units: Units): string =>
+  took === undefined || workStatus === 'skipped' ? '' : workStatus === 'working' ? units.running(took) : units.duration(took)
 
-function sentenceOf(standing: Standing, took: number | undefined, units: Units): string {
-  if (took === undefined || standing === 'skipped') return standing
-  return standing === 'working' ? `under way for ${units.running(took)}` : `${standing} after ${units.duration(took)}`
+function sentenceOf(workStatus: WorkStatus, took: number | undefined, units: Units): string {
+  if (took === undefined || workStatus === 'skipped') return workStatus
+  return workStatus === 'working' ? `under way for ${units.running(took)}` : `${workStatus} after ${units.duration(took)}`
 }
 
 function barOf(span: Span, startedAt: number | undefined, to: number): Row['bar'] {

@@ -1,7 +1,7 @@
 import { hookKey } from '../quiesce.ts'
 import type { BlockingGroup, BlockingItem } from './groups.ts'
 import { plannedCuts } from './spent.ts'
-import { standingOfWork, type View } from './view.ts'
+import { statusOfWork, type View } from './view.ts'
 import { count, durationText, listText } from './words.ts'
 
 /**
@@ -32,7 +32,7 @@ function readinessGroup({ path, checks }: Readiness): BlockingGroup {
       name,
       note: passed === undefined ? 'not asked yet' : passed ? 'passes' : (reason ?? 'fails'),
       age: '',
-      standing: passed === undefined ? 'waiting' : passed ? 'ok' : 'failed',
+      workStatus: passed === undefined ? 'waiting' : passed ? 'ok' : 'failed',
     }),
   )
   return { kind: 'check', title: `${path} ${readinessWords(checks)}`, count: 0, items }
@@ -102,7 +102,7 @@ function hooksGroup({ setup, life }: View): BlockingGroup {
       name,
       note: kind === 'phase' ? 'phase' : kind,
       age: limitMs === undefined ? '' : `≤ ${durationText(limitMs)}`,
-      standing: known ? standingOfWork(known) : 'waiting',
+      workStatus: known ? statusOfWork(known) : 'waiting',
     }
   })
   return { kind: 'planned', title: `${count(hooks.length, 'hook')} registered`, count: hooks.length, items }

@@ -1,15 +1,17 @@
 import type { View } from './view.ts'
-import type { Standing } from './words.ts'
+import type { WorkStatus } from './words.ts'
 
 /** State values of xstate: a name, or an object of regions, nested. */
 
 /** How the phase stands that an active state belongs to; undefined for what is no phase. */
-export function standingOf({ phases, life: { signals } }: Pick<View, 'phases' | 'life'>, id: string): Standing | undefined {
+export function statusOf({ phases, life: { signals } }: Pick<View, 'phases' | 'life'>, id: string): WorkStatus | undefined {
   const phase = phaseOf(phases, id)
   if (!phase) return undefined
-  const { standing, fires } = phase
+  const { workStatus, fires } = phase
   // A phase without work of its own says nothing but its signal.
-  return standing === 'waiting' ? (fires.map((signal) => signals.get(signal)?.outcome).find((outcome) => outcome) ?? standing) : standing
+  return workStatus === 'waiting'
+    ? (fires.map((signal) => signals.get(signal)?.outcome).find((outcome) => outcome) ?? workStatus)
+    : workStatus
 }
 
 /**
@@ -24,7 +26,7 @@ export const settledStates = ({ phases, life: { signals } }: Pick<View, 'phases'
 /** The phases that work, the one that has begun last first. */
 export const workingPhases = ({ phases }: Pick<View, 'phases'>): string[] =>
   [...phases.values()]
-    .filter(({ standing }) => standing === 'working')
+    .filter(({ workStatus }) => workStatus === 'working')
     .sort((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0))
     .map(({ name }) => name)
 

@@ -1,6 +1,6 @@
 import type { ErrorRecord, JournalEntry, LifeView, PhaseDescription, PhaseOutcome, Report, StateEntry } from '../quiesce.ts'
 import { crashedAt, failureIn, instantsOf, NOTHING_KNOWN, reduceLife, withValue } from '../quiesce.ts'
-import { STEPS, type Standing, TIME, type Units } from './words.ts'
+import { STEPS, TIME, type Units, type WorkStatus } from './words.ts'
 
 /**
  * What the page knows at one entry of a journal: the life, folded as everywhere else in quiesce,
@@ -27,7 +27,7 @@ export interface View {
 
 /** A row of the wiring, with how far it is. */
 export interface PhaseProgress extends PhaseDescription {
-  readonly standing: Standing
+  readonly workStatus: WorkStatus
   readonly startedAt: number | undefined
   readonly endedAt: number | undefined
   readonly error: ErrorRecord | undefined
@@ -74,7 +74,7 @@ export const unitsOf = (view: Pick<View, 'opening'>): Units => (isCounted(view) 
 export const originOf = (view: Pick<View, 'opening' | 'life'>): number => (isCounted(view) ? 0 : (view.life.stop?.at ?? 0))
 
 /** How a piece of work stands: under way, or as it ended. */
-export const standingOfWork = ({ outcome }: { readonly outcome: PhaseOutcome | undefined }): Standing => outcome ?? 'working'
+export const statusOfWork = ({ outcome }: { readonly outcome: PhaseOutcome | undefined }): WorkStatus => outcome ?? 'working'
 
 /** Milliseconds since the life began. */
 export interface Budget {
@@ -175,7 +175,7 @@ function phasesOf(opening: EntryOf<'opening'> | undefined, { phases, stop }: Lif
     rows.map((row): [string, PhaseProgress] => {
       const known = phases.get(row.name)
       const { startedAt, endedAt, error } = known ?? {}
-      return [row.name, { ...row, standing: known ? standingOfWork(known) : 'waiting', startedAt, endedAt, error }]
+      return [row.name, { ...row, workStatus: known ? statusOfWork(known) : 'waiting', startedAt, endedAt, error }]
     }),
   )
 }

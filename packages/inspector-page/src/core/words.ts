@@ -62,9 +62,9 @@ export const listText = (items: readonly string[]): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 
 /** Where something stands: waiting for its turn, at work, or one of the outcomes. */
-export type Standing = 'waiting' | 'working' | PhaseOutcome
+export type WorkStatus = 'waiting' | 'working' | PhaseOutcome
 
-export const STANDING_WORDS: Readonly<Record<Standing, string>> = {
+export const STATUS_WORDS: Readonly<Record<WorkStatus, string>> = {
   waiting: 'waiting',
   working: 'under way',
   ok: 'ok',

@@ -1,5 +1,5 @@
 import { LifeChart, type Lights } from '../chart/life-chart.ts'
-import { activeStates, settledStates, standingOf, workingPhases } from '../core/states.ts'
+import { activeStates, settledStates, statusOf, workingPhases } from '../core/states.ts'
 import { edgeKey, type View } from '../core/view.ts'
 import { element, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
@@ -75,17 +75,17 @@ function lightsOf(view: View): Lights {
   const root = [...view.actors.values()].find(({ parent, value }) => parent === undefined && value !== undefined)
   const machine = root?.machine ?? root?.name ?? 'lifecycle'
   const active = [...new Set([...(root ? activeStates(machine, root.value) : []), ...settledStates(view, machine)])]
-  const regions = new Map<string, { standing: string | undefined; now: string | undefined }>()
+  const regions = new Map<string, { workStatus: string | undefined; now: string | undefined }>()
   const states = new Map<string, readonly string[]>()
   for (const id of active) {
     const [region, now] = partsOf(id)
-    const standing = standingOf(view, id)
-    states.set(id, standing === undefined ? ['active'] : ['active', standing])
-    regions.set(region, { standing, now })
+    const workStatus = statusOf(view, id)
+    states.set(id, workStatus === undefined ? ['active'] : ['active', workStatus])
+    regions.set(region, { workStatus, now })
   }
   // A report says how phases have ended, and nothing of states.
-  for (const { name, standing } of view.phases.values()) {
-    if (!regions.has(name)) regions.set(name, { standing, now: undefined })
+  for (const { name, workStatus } of view.phases.values()) {
+    if (!regions.has(name)) regions.set(name, { workStatus, now: undefined })
   }
   const edges = new Map<string, readonly string[]>([...view.taken].map((key) => [key, ['taken']]))
   for (const edge of view.lastTaken) edges.set(edgeKey(edge), ['taken', 'latest'])

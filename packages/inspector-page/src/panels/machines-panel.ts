@@ -120,9 +120,9 @@ export class MachinesPanel implements Panel {
         shown = node
         setStyle(item, '--level', String(level - 1))
         setAttribute(item, 'aria-level', String(level))
-        icon.show(node.standing)
+        icon.show(node.workStatus)
         setAttribute(item, 'data-status', node.status)
-        setAttribute(item, 'data-standing', node.standing)
+        setAttribute(item, 'data-status', node.workStatus)
         setText(name, node.name)
         setText(state, node.kind === 'effect' ? 'effect' : node.state)
         // The state that a machine is done in says it.

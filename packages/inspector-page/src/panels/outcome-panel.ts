@@ -103,9 +103,9 @@ function itemPart({ members }: BlockingItem): Part<BlockingItem> {
   const all = members && make('details', '', row, list)
   const node = make('li', '', all ?? row)
   const show = (item: BlockingItem): void => {
-    icon.node.toggleAttribute('hidden', item.standing === undefined)
-    if (item.standing) icon.show(item.standing)
-    setAttribute(node, 'data-standing', item.standing)
+    icon.node.toggleAttribute('hidden', item.workStatus === undefined)
+    if (item.workStatus) icon.show(item.workStatus)
+    setAttribute(node, 'data-status', item.workStatus)
     setText(name, item.members ? `${item.name} ×${item.members.length}` : item.name)
     setText(note, item.note)
     setAttribute(row, 'title', `${item.name}${item.note === '' ? '' : `: ${item.note}`}`)

@@ -1,5 +1,5 @@
 import { type Row, type RowItem, sideOf } from '../../core/rows.ts'
-import { STANDING_WORDS } from '../../core/words.ts'
+import { STATUS_WORDS } from '../../core/words.ts'
 import { Icon, make, type Part, setAttribute, setStyle, setText } from '../../dom.ts'
 
 /** What a row of the timeline is drawn from, when it is drawn. */
@@ -45,11 +45,11 @@ function ganttPart(item: Exclude<RowItem, { kind: 'group' }>): Part<RowDrawing> 
     node,
     show: ({ rowOf, widthOf }) => {
       const row = rowOf(item)
-      icon.show(row.standing)
-      setAttribute(node, 'data-standing', row.standing)
+      icon.show(row.workStatus)
+      setAttribute(node, 'data-status', row.workStatus)
       setAttribute(node, 'title', row.title)
       setText(unseenText, row.title)
-      setText(note, row.note === '' ? STANDING_WORDS[row.standing] : row.note)
+      setText(note, row.note === '' ? STATUS_WORDS[row.workStatus] : row.note)
       barAt.hidden = row.bar === undefined
       if (row.bar) {
         setStyle(barAt, '--at', part(row.bar.from))
