@@ -16,7 +16,7 @@ export interface Transport {
    * node does not close; 0: never
    * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
    */
-  open(server: Server, keeper: Keeper, idleMs: number): Gate
+  open(server: Server, traffic: TrafficPort, idleMs: number): Gate
   /**
    * The connections that the server has already, as far as they were not found when the gate was
    * opened and do not become known by a request.
@@ -38,11 +38,11 @@ export interface Gate {
 }
 
 /**
- * What a transport reports to the traffic, and asks it. A keeper has no accessors: V8 makes an
+ * What a transport reports to the traffic, and asks it. A port has no accessors: V8 makes an
  * object literal with one a dictionary, and each request looks into it several times [measured].
  * It gets back the connections and exchanges that it has made itself.
  */
-export interface Keeper {
+export interface TrafficPort {
   readonly clock: Clock
   /**
    * True when requests that arrive together have to be known together before the first of them is

@@ -131,8 +131,8 @@ const KEEPS_NOTHING = ['PipeWrap', 'TTYWrap']
 /** Runs within the turn in which it is listed; most are of node's own streams, or ours. */
 const MOMENTARY = 'Immediate'
 
-const keepers = (process: HostProcess): readonly string[] =>
+const whatKeepsAlive = (process: HostProcess): readonly string[] =>
   process.getActiveResourcesInfo().filter((name) => name !== MOMENTARY && !KEEPS_NOTHING.includes(name))
 
 const whatKeeps = (process: HostProcess): string =>
-  keepers(process).join(', ') || 'what node does not name, such as a worker thread or a loop of setImmediate()'
+  whatKeepsAlive(process).join(', ') || 'what node does not name, such as a worker thread or a loop of setImmediate()'

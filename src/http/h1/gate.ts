@@ -8,7 +8,7 @@ import { wireExchangeOf } from '../exchange-of.ts'
 import { idleSocketsOf } from '../older.ts'
 import type { WireExchange } from '../ports.ts'
 import { Handshakes } from '../tls/handshake.ts'
-import type { Keeper } from '../transport.ts'
+import type { TrafficPort } from '../transport.ts'
 import { goOnWhenSwitched } from '../upgraded/switching.ts'
 import { endWithItsResponse } from './response-end.ts'
 import { Http1Wire, http1WireOf } from './wire.ts'
@@ -28,13 +28,13 @@ const GATE: unique symbol = Symbol.for(nameAmongCopies('gate'))
  *
  * @param handshakes of a server with TLS; default: its own
  * @returns restores the server; a second disposal does nothing. Exchanges that are under way stay
- * the keeper's.
+ * the traffic port's.
  * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
  */
 export function openHttp1Gate(
   server: Server,
-  keeper: Keeper,
-  handshakes: Handshakes | undefined = 'setSecureContext' in server ? new Handshakes(keeper) : undefined,
+  traffic: TrafficPort,
+  handshakes: Handshakes | undefined = 'setSecureContext' in server ? new Handshakes(traffic) : undefined,
 ): Disposable {
   const gated = server as Gated
   if (gated[GATE]) throw alreadyAttached()
@@ -62,7 +62,7 @@ export function openHttp1Gate(
    * The wire of a socket; a socket that has none is a connection from now on, or what a handshake
    * has made of one.
    */
-  const wireFor = (socket: Socket): Http1Wire => http1WireOf(socket) ?? new Http1Wire(socket, keeper, handshakes?.ended(socket))
+  const wireFor = (socket: Socket): Http1Wire => http1WireOf(socket) ?? new Http1Wire(socket, traffic, handshakes?.ended(socket))
 
   /** Looked up each time: instrumentation may patch the prototype whenever it is loaded. */
   const inheritedEmit = (): EventEmitter['emit'] => ownEmit ?? prototype.emit
@@ -77,7 +77,7 @@ export function openHttp1Gate(
       if (!exchange) return true
       // An immediate runs when all that was read is parsed; a tick may run between two requests of
       // the same read [measured].
-      if (response && keeper.letsRequestsGather()) keeper.letGoOn(() => pass(event, exchange))
+      if (response && traffic.letsRequestsGather()) traffic.letGoOn(() => pass(event, exchange))
       else pass(event, exchange, socket, head)
     }
     return true
@@ -87,7 +87,7 @@ export function openHttp1Gate(
     const { socket } = request
     const wire = wireFor(socket)
     const { connection } = wire
-    const exchange = keeper.arrived(connection, request, response)
+    const exchange = traffic.arrived(connection, request, response)
     // Node has taken its listener for errors off the socket of an upgrade; left to its holder, a
     // client that breaks off may crash the process.
     if (!response) socket.on('error', () => undefined)
@@ -105,13 +105,13 @@ export function openHttp1Gate(
     if (exchange.isOver) return
     const { request, response } = exchange
     try {
-      if (!keeper.admit(exchange)) return
+      if (!traffic.admit(exchange)) return
       if (event === 'checkContinue' && isOnlyOurs(server.rawListeners(event))) {
         // What node does without a listener.
         response?.writeContinue()
         event = 'request'
       }
-      if (!response) goOnWhenSwitched(exchange, keeper, head)
+      if (!response) goOnWhenSwitched(exchange, traffic, head)
       const emitting = inheritedEmit()
       if (emitting === plainEmit) deliver(event, exchange, request, response, socket, head)
       else if (response) emitting.call(relay(), event, request, response)

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { Server as NetServer } from 'node:net'
 import { Older } from '../older.ts'
 import type { Handshakes } from '../tls/handshake.ts'
-import type { Gate, Keeper, Transport } from '../transport.ts'
+import type { Gate, TrafficPort, Transport } from '../transport.ts'
 import { openHttp1Gate } from './gate.ts'
 import { endWithResponses } from './response-end.ts'
 
@@ -10,8 +10,8 @@ import { endWithResponses } from './response-end.ts'
  * In front of a server's requests of HTTP/1.1.
  * @param handshakes of a server that speaks another protocol, too
  */
-export function openHttp1(server: NetServer, keeper: Keeper, handshakes?: Handshakes): Gate {
-  const gate = openHttp1Gate(server as Server, keeper, handshakes)
+export function openHttp1(server: NetServer, traffic: TrafficPort, handshakes?: Handshakes): Gate {
+  const gate = openHttp1Gate(server as Server, traffic, handshakes)
   const noMoreEnds = endWithResponses()
   return { giveBack: () => gate[Symbol.dispose](), connectionsGone: noMoreEnds }
 }
@@ -26,6 +26,6 @@ export const http1: Transport = {
     typeof (server as Partial<Server>).listen === 'function' &&
     typeof (server as Partial<Server>).closeIdleConnections === 'function' &&
     !('updateSettings' in server),
-  open: (server, keeper) => openHttp1(server, keeper),
+  open: (server, traffic) => openHttp1(server, traffic),
   older: (server, clock) => new Older(server, clock),
 }

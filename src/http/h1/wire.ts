@@ -5,7 +5,7 @@ import { isParsed } from '../../base/node-internals.ts'
 import type { Wire, WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { tlsOf } from '../tls/version.ts'
 import { Lingering } from '../traffic/lingering.ts'
-import type { Keeper } from '../transport.ts'
+import type { TrafficPort } from '../transport.ts'
 import { UpgradedWire } from '../upgraded/wire.ts'
 import { fail, refuseHttp1 } from './answers.ts'
 import { awaitHead, notifyBy } from './connection-close.ts'
@@ -44,12 +44,12 @@ export class Http1Wire implements Wire {
   #lingering: Lingering | undefined = undefined
 
   /** @param connection that the socket goes on with; default: a new one */
-  constructor(socket: Socket, keeper: Keeper, connection?: WireConnection) {
+  constructor(socket: Socket, traffic: TrafficPort, connection?: WireConnection) {
     this.socket = socket
-    this.#clock = keeper.clock
+    this.#clock = traffic.clock
     ;(socket as Tagged)[WIRE] = this
     socket.once('close', onSocketClose)
-    this.connection = connection ?? keeper.opened(this)
+    this.connection = connection ?? traffic.opened(this)
     connection?.goOnWith(this)
   }
 

@@ -17,7 +17,7 @@ import { isOnlyOurs } from '../h1/gate.ts'
 import { openHttp1 } from '../h1/transport.ts'
 import type { WireExchange } from '../ports.ts'
 import { Handshakes } from '../tls/handshake.ts'
-import type { Gate, Keeper } from '../transport.ts'
+import type { Gate, TrafficPort } from '../transport.ts'
 import { Http2Request, Http2Response, ignore } from './exchange-objects.ts'
 import { watchHead, watchResponse } from './response-head.ts'
 import { Http2Wire, http2WireOf, refuseStream } from './wire.ts'
@@ -39,13 +39,13 @@ type Emit = (event: string, ...args: readonly unknown[]) => boolean
  * @param idleMs time after which an idle connection is told to leave; 0: never
  * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
  */
-export function openHttp2Gate(server: Http2Server | Http2SecureServer, keeper: Keeper, idleMs: number): Gate {
+export function openHttp2Gate(server: Http2Server | Http2SecureServer, traffic: TrafficPort, idleMs: number): Gate {
   const gated = server as Gated
   if (gated[GATE]) throw alreadyAttached()
   const ownEmit = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : undefined
   const prototype = Object.getPrototypeOf(server) as { readonly emit: Emit }
-  const handshakes = 'setSecureContext' in server ? new Handshakes(keeper) : undefined
-  const http1 = handshakes && openHttp1(server, keeper, handshakes)
+  const handshakes = 'setSecureContext' in server ? new Handshakes(traffic) : undefined
+  const http1 = handshakes && openHttp1(server, traffic, handshakes)
   const emitBelow = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : undefined
   let isOpen = true
   /** The socket whose session is being made. */
@@ -78,14 +78,14 @@ export function openHttp2Gate(server: Http2Server | Http2SecureServer, keeper: K
 
   function sessionBegun(session: ServerHttp2Session): Http2Wire {
     const socket = accepted ?? socketOf(session)
-    return new Http2Wire(session, socket, keeper, { connection: handshakes?.ended(socket), idleMs })
+    return new Http2Wire(session, socket, traffic, { connection: handshakes?.ended(socket), idleMs })
   }
 
   function streamArrived(stream: ServerHttp2Stream, args: readonly unknown[]): boolean {
     const exchange = arrived(stream, args[1] as IncomingHttpHeaders, args[3] as string[] | undefined)
     if (!exchange) return true
     try {
-      if (!keeper.admit(exchange)) return true
+      if (!traffic.admit(exchange)) return true
       watchHead(stream)
       handOver('stream', exchange, args)
     } catch (thrown) {
@@ -110,7 +110,7 @@ export function openHttp2Gate(server: Http2Server | Http2SecureServer, keeper: K
     const request = new Http2Request(stream, headers, rawHeaders)
     // A CONNECT has no answer in one piece: what follows is the two sides' own.
     const response = request.method === 'CONNECT' ? undefined : new Http2Response(stream)
-    const exchange = keeper.arrived(
+    const exchange = traffic.arrived(
       wire.connection,
       request as unknown as ExchangeView['request'],
       response as unknown as ExchangeView['response'],

@@ -13,6 +13,6 @@ export const http2: Transport = {
     server !== null &&
     typeof (server as Partial<Http2Server>).listen === 'function' &&
     typeof (server as Partial<Http2Server>).updateSettings === 'function',
-  open: (server, keeper, idleMs) => openHttp2Gate(server as Http2Server, keeper, idleMs),
+  open: (server, traffic, idleMs) => openHttp2Gate(server as Http2Server, traffic, idleMs),
   older: (server, clock) => new Older(server, clock),
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts'
 import { wireExchangeOf } from '../exchange-of.ts'
 import type { Wire, WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { tlsOf } from '../tls/version.ts'
-import type { Keeper } from '../transport.ts'
+import type { TrafficPort } from '../transport.ts'
 import { Calm, type Demand } from './calm.ts'
 import { watchReset } from './client-reset.ts'
 import { ENHANCE_YOUR_CALM, NO_ERROR, REFUSED_STREAM } from './error-codes.ts'
@@ -47,7 +47,7 @@ export class Http2Wire implements Wire {
   /** The number of the last stream that was handed over; 0: none was. */
   #lastHandedOver = 0
   readonly #clock: Clock
-  readonly #keeper: Keeper
+  readonly #traffic: TrafficPort
   readonly #leaving: Leaving
   readonly #idling: Idling | undefined
   #tunnels: Tunnels | undefined
@@ -67,30 +67,30 @@ export class Http2Wire implements Wire {
   constructor(
     session: ServerHttp2Session,
     socket: Socket,
-    keeper: Keeper,
+    traffic: TrafficPort,
     { connection, idleMs }: { readonly connection: WireConnection | undefined; readonly idleMs: number },
   ) {
     this.session = session
     this.socket = socket
     ;(session as Tagged)[WIRE] = this
-    this.#clock = keeper.clock
-    this.#keeper = keeper
-    this.#leaving = new Leaving(this, keeper.clock)
+    this.#clock = traffic.clock
+    this.#traffic = traffic
+    this.#leaving = new Leaving(this, traffic.clock)
     socket.once('close', this.#onClose)
     session.once('goaway', () => this.#leaving.peerLeaves())
-    const calm = new Calm(keeper.clock)
+    const calm = new Calm(traffic.clock)
     let isSentAway = false
     this.#demands = (demand) => {
       if (calm.bears(demand) || isSentAway || session.destroyed) return
       isSentAway = true
-      keeper.sentAway(this.connection, `too many ${demand}`)
+      traffic.sentAway(this.connection, `too many ${demand}`)
       afterThisStep(() => session.destroy(new Error(`too many ${demand}`), ENHANCE_YOUR_CALM))
     }
     session.on('ping', () => this.#demands('pings'))
     session.on('remoteSettings', () => this.#demands('settings'))
-    this.connection = connection ?? keeper.opened(this)
+    this.connection = connection ?? traffic.opened(this)
     connection?.goOnWith(this)
-    if (idleMs > 0) this.#idling = new Idling(this.connection, keeper.clock, idleMs)
+    if (idleMs > 0) this.#idling = new Idling(this.connection, traffic.clock, idleMs)
   }
 
   get tls(): string {
@@ -112,7 +112,7 @@ export class Http2Wire implements Wire {
 
   /** With an answer it is now, if its client asks in turn: it has nothing on its way then. */
   notifySoon(withAnswer = false): void {
-    if (this.#keeper.holdsBack(this.connection, !withAnswer && this.pace.isQuick)) return
+    if (this.#traffic.holdsBack(this.connection, !withAnswer && this.pace.isQuick)) return
     if (withAnswer && this.pace.isInTurn) this.notify()
     else this.#leaving.notifySoon()
   }
@@ -128,7 +128,7 @@ export class Http2Wire implements Wire {
   refuse(exchange: WireExchange, { status, headers, body }: WireAnswer): void {
     answerOn(streamOf(exchange), status, headers, body)
     // What it asks next would be refused, too.
-    if (exchange.mustNotify && !this.#keeper.holdsBack(this.connection, false)) this.notify()
+    if (exchange.mustNotify && !this.#traffic.holdsBack(this.connection, false)) this.notify()
   }
 
   fail(exchange: WireExchange, answer: WireAnswer | undefined): void {

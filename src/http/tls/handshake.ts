@@ -3,25 +3,25 @@ import type { Clock } from '../../base/clock.ts'
 import { acceptedOf } from '../../base/node-internals.ts'
 import type { Wire, WireConnection } from '../ports.ts'
 import { Lingering } from '../traffic/lingering.ts'
-import type { Keeper } from '../transport.ts'
+import type { TrafficPort } from '../transport.ts'
 
 /**
  * The TLS handshakes that one server has under way: connections like others, without a request.
  * Node makes another socket of the accepted one, which it has as its parent.
  */
 export class Handshakes {
-  readonly #keeper: Keeper
+  readonly #traffic: TrafficPort
   readonly #bySocket = new Map<unknown, Handshake>()
 
-  constructor(keeper: Keeper) {
-    this.#keeper = keeper
+  constructor(traffic: TrafficPort) {
+    this.#traffic = traffic
   }
 
   /** To be called when the server has accepted a socket, or was given one that is closed by now. */
   begun(socket: Socket): void {
     // Of any other stream node makes a socket of its own: it is known from its handshake's end on.
     if (socket instanceof Socket && !socket.closed)
-      this.#bySocket.set(socket, new Handshake(socket, this.#keeper, () => this.#bySocket.delete(socket)))
+      this.#bySocket.set(socket, new Handshake(socket, this.#traffic, () => this.#bySocket.delete(socket)))
   }
 
   /**
@@ -49,10 +49,10 @@ class Handshake implements Wire {
   readonly #onClose: () => void
   #lingering: Lingering | undefined
 
-  constructor(socket: Socket, keeper: Keeper, failed: () => void) {
+  constructor(socket: Socket, traffic: TrafficPort, failed: () => void) {
     this.socket = socket
-    this.#clock = keeper.clock
-    this.connection = keeper.opened(this)
+    this.#clock = traffic.clock
+    this.connection = traffic.opened(this)
     this.#onClose = () => {
       this.#lingering?.cancel()
       failed()

@@ -58,7 +58,7 @@ export class ClientNotification {
     if (this.hasBegun) connection.cameLate = true
   }
 
-  /** {@link Keeper.holdsBack} */
+  /** {@link TrafficPort.holdsBack} */
   holdsBack({ cameLate }: Connection<Exchange>, isQuick: boolean): boolean {
     return this.hasBegun && !this.#haveListenersClosed && (cameLate || (isQuick && this.#mode === 'refuse'))
   }

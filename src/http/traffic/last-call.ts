@@ -39,7 +39,7 @@ export class LastCall {
     this.#acceptedBefore = this.#connections.accepted
   }
 
-  /** {@link Keeper.letGoOn} */
+  /** {@link TrafficPort.letGoOn} */
   letGoOn(pass: () => void): void {
     if (this.#waiting) this.#waiting.push(pass)
     else setImmediate(pass)

@@ -8,12 +8,12 @@ import { Connections, type Destroyed } from './connections.ts'
 import { TrafficDrains } from './drains.ts'
 import { Holds } from './holds.ts'
 import { InFlight, type LongRunning } from './in-flight.ts'
-import { adminKeeper, type Kept, publicKeeper } from './keepers.ts'
 import { LastCall } from './last-call.ts'
 import type { FailureAnswer } from './recovery.ts'
 import { RequestChains, type RequestChainsOptions } from './request-chains.ts'
 import { type CutHandlers, RunningHandlers } from './running-handlers.ts'
 import { SentAway } from './sent-away.ts'
+import { adminTrafficPort, type Kept, publicTrafficPort } from './traffic-ports.ts'
 import { type Counts, TrafficSnapshot } from './traffic-snapshot.ts'
 
 /** How a server is taken over. */
@@ -48,8 +48,8 @@ export interface TrafficOptions extends RequestChainsOptions {
  * Here its parts are connected, each of which has one duty: {@link RequestChains} lets in or
  * refuses, {@link InFlight} counts, {@link Connections} knows what is open, {@link
  * ClientNotification} who is told when, and so on. The request path goes through them by a keeper
- * (`keepers.ts`): it reads plain fields and bumps plain counters, with one object per request and
- * no emission.
+ * (`traffic-ports.ts`): it reads plain fields and bumps plain counters, with one object per request
+ * and no emission.
  */
 export class Traffic {
   readonly lastCall: LastCall
@@ -97,8 +97,8 @@ export class Traffic {
    */
   takeOver(server: Server, { admin = false, idleMs = 0, isOwn = false }: TakeOver = {}): Disposable {
     const reading = this.#readingOf(server, isOwn)
-    const keeper = admin ? adminKeeper(this.#kept, reading) : publicKeeper(this.#kept, reading)
-    const gate = this.#transportOf(server).open(server, keeper, idleMs)
+    const traffic = admin ? adminTrafficPort(this.#kept, reading) : publicTrafficPort(this.#kept, reading)
+    const gate = this.#transportOf(server).open(server, traffic, idleMs)
     let isOurs = true
     return {
       [Symbol.dispose]: () => {

@@ -1,5 +1,5 @@
 import type { WireExchange } from '../ports.ts'
-import type { Keeper } from '../transport.ts'
+import type { TrafficPort } from '../transport.ts'
 import { Intake } from './intake.ts'
 import { Outgoing } from './outgoing.ts'
 import { WebSocketWire } from './web-socket.ts'
@@ -16,7 +16,7 @@ const STATUS = /^HTTP\/1\.[01] (\d{3})/
  * switches to it. One that refuses changes nothing.
  * @param begun what came with the request and is of the new protocol
  */
-export function goOnWhenSwitched(exchange: WireExchange, keeper: Keeper, begun: Buffer | undefined): void {
+export function goOnWhenSwitched(exchange: WireExchange, traffic: TrafficPort, begun: Buffer | undefined): void {
   const { connection } = exchange
   let head: Buffer | undefined = Buffer.alloc(0)
   let webSocket: WebSocketWire | undefined
@@ -30,8 +30,8 @@ export function goOnWhenSwitched(exchange: WireExchange, keeper: Keeper, begun: 
     head = undefined
     if (switched !== 'WebSocket') outgoing.restore()
     if (switched === undefined || exchange.isOver) return
-    if (switched === 'WebSocket') webSocket = new WebSocketWire(exchange, keeper, outgoing, new Intake(connection.wire.socket, begun))
-    const wire = webSocket ?? new UpgradedWire(connection, keeper.clock, exchange)
+    if (switched === 'WebSocket') webSocket = new WebSocketWire(exchange, traffic, outgoing, new Intake(connection.wire.socket, begun))
+    const wire = webSocket ?? new UpgradedWire(connection, traffic.clock, exchange)
     connection.goOnWith(wire)
     if (rest.length > 0) webSocket?.written(rest)
     // Its turn has come while it was being answered.

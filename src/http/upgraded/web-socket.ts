@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers'
 import type { WireExchange } from '../ports.ts'
-import type { Keeper } from '../transport.ts'
+import type { TrafficPort } from '../transport.ts'
 import { CLOSE_FRAME_MAX, closeCodeAtEnd, closeFrame, FrameBoundaries, GOING_AWAY } from './frames.ts'
 import { holderOf, OPEN, type WebSocketHolder } from './holder.ts'
 import type { Intake } from './intake.ts'
@@ -37,7 +37,7 @@ export class WebSocketWire extends UpgradedWire {
   override readonly protocol = 'WebSocket'
   readonly #outgoing: Outgoing
   readonly #intake: Intake
-  readonly #holdsOver: Keeper['holdsOver']
+  readonly #holdsOver: TrafficPort['holdsOver']
   #boundaries: FrameBoundaries | undefined
   #isClosing = false
   #hasClosed = false
@@ -48,11 +48,11 @@ export class WebSocketWire extends UpgradedWire {
   #timer: unknown
 
   /** @param outgoing what is written from now on is given to {@link written} */
-  constructor(exchange: WireExchange, keeper: Keeper, outgoing: Outgoing, intake: Intake) {
-    super(exchange.connection, keeper.clock, exchange)
+  constructor(exchange: WireExchange, traffic: TrafficPort, outgoing: Outgoing, intake: Intake) {
+    super(exchange.connection, traffic.clock, exchange)
     this.#outgoing = outgoing
     this.#intake = intake
-    this.#holdsOver = keeper.holdsOver
+    this.#holdsOver = traffic.holdsOver
     this.connection.upgradedTo = 'WebSocket'
   }
 

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers'
 import type { Clock } from '../../base/clock.ts'
 import { errorRecord, type LifecycleFact } from '../../base/events.ts'
 import type { ExchangeView } from '../chain.ts'
-import type { Keeper, Reading } from '../transport.ts'
+import type { Reading, TrafficPort } from '../transport.ts'
 import type { ClientNotification } from './client-notification.ts'
 import type { Connection } from './connection.ts'
 import type { Connections } from './connections.ts'
@@ -33,7 +33,7 @@ export interface Kept {
 }
 
 /** Of a public listener: what arrives is counted, let in or refused, and told. */
-export function publicKeeper(kept: Kept, reading: Reading): Keeper {
+export function publicTrafficPort(kept: Kept, reading: Reading): TrafficPort {
   const { clock, connections, chains, inFlight, holds, handlers, notification, lastCall, sentAway } = kept
   const accounts: Accounts = {
     over: (exchange) => {
@@ -83,7 +83,7 @@ export function publicKeeper(kept: Kept, reading: Reading): Keeper {
 }
 
 /** Of the admin listener: nothing is counted, refused or told. */
-export function adminKeeper(kept: Kept, reading: Reading): Keeper {
+export function adminTrafficPort(kept: Kept, reading: Reading): TrafficPort {
   const { clock, chains, record, sentAway, adminConnections: connections } = kept
   const accounts: Accounts = {
     over: (exchange) => chains.admin.over(exchange),
