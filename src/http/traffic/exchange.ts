@@ -15,7 +15,7 @@ const NAME_LENGTH_MAX = 200
 export type Declared = 'request' | 'watch'
 
 /** Accounting callbacks of an exchange. */
-export interface Accounts {
+export interface ExchangeObserver {
   /** Its response, or its socket if it has none, is closed. */
   over(exchange: Exchange): void
   /** A handler has returned a promise. */
@@ -50,7 +50,7 @@ export class Exchange implements WireExchange, Passing {
   readonly connection: Connection<Exchange>
   /** `clock.now()` of the request event. */
   readonly arrivedAt: number
-  readonly #accounts: Accounts
+  readonly #observer: ExchangeObserver
 
   countedAs: CountedAs = 'nothing'
   /**
@@ -88,13 +88,13 @@ export class Exchange implements WireExchange, Passing {
   #endBy = 0
 
   constructor(
-    accounts: Accounts,
+    observer: ExchangeObserver,
     request: ExchangeView['request'],
     response: ExchangeView['response'],
     connection: Connection<Exchange>,
     arrivedAt: number,
   ) {
-    this.#accounts = accounts
+    this.#observer = observer
     this.request = request
     this.response = response
     this.connection = connection
@@ -145,7 +145,7 @@ export class Exchange implements WireExchange, Passing {
   /** For the wire: the head of its answer is written, of which {@link takeSignal} wants to know. */
   headWritten(): void {
     if (this.isOver || this.declaredAs !== undefined) return
-    if (this.connection.wire.streamsEvents(this)) this.#accounts.moveToWatches(this)
+    if (this.connection.wire.streamsEvents(this)) this.#observer.moveToWatches(this)
   }
 
   /** Whether its answer was begun and not ended, and nothing says whether it ends by itself. */
@@ -227,8 +227,8 @@ export class Exchange implements WireExchange, Passing {
   declare(as: Declared): void {
     if (this.isOver) return
     this.declaredAs = as
-    if (as === 'watch') this.#accounts.moveToWatches(this)
-    else this.#accounts.moveToRequests(this)
+    if (as === 'watch') this.#observer.moveToWatches(this)
+    else this.#observer.moveToRequests(this)
   }
 
   /**
@@ -237,21 +237,21 @@ export class Exchange implements WireExchange, Passing {
    * @param isOverdue an earlier answer on its connection should have told, and could not
    */
   shouldNotify(isOverdue: boolean): boolean {
-    return this.mustNotify || this.#accounts.notifies(isOverdue)
+    return this.mustNotify || this.#observer.notifies(isOverdue)
   }
 
   returned(promise: PromiseLike<unknown>): void {
     this.handling = 'promise'
-    this.#accounts.returned(this, promise)
+    this.#observer.returned(this, promise)
   }
 
   /** Has the drain wait for work that goes on after the answer. */
   waitUntil(work: PromiseLike<unknown>): void {
-    this.#accounts.goesOn(this, work)
+    this.#observer.goesOn(this, work)
   }
 
   threw(thrown: unknown): void {
-    this.#accounts.threw(this, thrown)
+    this.#observer.threw(this, thrown)
   }
 
   /** Ends it in the books. A second call does nothing. */
@@ -259,7 +259,7 @@ export class Exchange implements WireExchange, Passing {
     if (this.isOver) return
     this.isOver = true
     this.connection.outstanding.remove(this)
-    this.#accounts.over(this)
+    this.#observer.over(this)
   }
 
   /** Lets go of all but its name, or of that, too. It has to be over. */

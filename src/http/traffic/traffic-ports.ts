@@ -6,7 +6,7 @@ import type { Reading, TrafficPort } from '../transport.ts'
 import type { ClientNotification } from './client-notification.ts'
 import type { Connection } from './connection.ts'
 import type { Connections } from './connections.ts'
-import { type Accounts, Exchange } from './exchange.ts'
+import { Exchange, type ExchangeObserver } from './exchange.ts'
 import type { Holds } from './holds.ts'
 import type { InFlight } from './in-flight.ts'
 import type { LastCall } from './last-call.ts'
@@ -35,7 +35,7 @@ export interface Kept {
 /** Of a public listener: what arrives is counted, let in or refused, and told. */
 export function publicTrafficPort(kept: Kept, reading: Reading): TrafficPort {
   const { clock, connections, chains, inFlight, holds, handlers, notification, lastCall, sentAway } = kept
-  const accounts: Accounts = {
+  const observer: ExchangeObserver = {
     over: (exchange) => {
       chains.over(exchange)
       handlers.responseGone(exchange)
@@ -66,7 +66,7 @@ export function publicTrafficPort(kept: Kept, reading: Reading): TrafficPort {
         chains.rejected.late++
         return undefined
       }
-      const exchange = begun(kept, connections, accounts, connection, request, response)
+      const exchange = begun(kept, connections, observer, connection, request, response)
       if (notification.hasBegun) connection.wire.notifyBy(exchange)
       return exchange
     },
@@ -85,7 +85,7 @@ export function publicTrafficPort(kept: Kept, reading: Reading): TrafficPort {
 /** Of the admin listener: nothing is counted, refused or told. */
 export function adminTrafficPort(kept: Kept, reading: Reading): TrafficPort {
   const { clock, chains, record, sentAway, adminConnections: connections } = kept
-  const accounts: Accounts = {
+  const observer: ExchangeObserver = {
     over: (exchange) => chains.admin.over(exchange),
     returned: (exchange, promise) => void Promise.resolve(promise).then(undefined, (thrown: unknown) => exchange.threw(thrown)),
     goesOn: (exchange, work) => goesOn(kept, exchange, work),
@@ -103,7 +103,7 @@ export function adminTrafficPort(kept: Kept, reading: Reading): TrafficPort {
     sentAway: (connection: Connection<Exchange>, why) => sentAway.note(connection, why),
     holdsOver: () => undefined,
     arrived: (connection: Connection<Exchange>, request, response, isPromised) =>
-      isPromised || connection.takesRequests ? begun(kept, connections, accounts, connection, request, response) : undefined,
+      isPromised || connection.takesRequests ? begun(kept, connections, observer, connection, request, response) : undefined,
     admit: (exchange: Exchange) => {
       const answer = reading(exchange.request)
       if (answer === undefined) return chains.admin.admit(exchange)
@@ -116,12 +116,12 @@ export function adminTrafficPort(kept: Kept, reading: Reading): TrafficPort {
 function begun(
   { clock }: Kept,
   connections: Connections,
-  accounts: Accounts,
+  observer: ExchangeObserver,
   connection: Connection<Exchange>,
   request: ExchangeView['request'],
   response: ExchangeView['response'],
 ): Exchange {
-  const exchange = new Exchange(accounts, request, response, connection, clock.now())
+  const exchange = new Exchange(observer, request, response, connection, clock.now())
   connections.exchangeBegun(exchange)
   return exchange
 }
