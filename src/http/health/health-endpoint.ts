@@ -47,7 +47,7 @@ interface CheckLine {
 }
 
 /** The counts behind the metrics of one check. */
-interface CheckTally {
+interface CheckCounts {
   success: number
   error: number
   last: 'success' | 'error'
@@ -82,7 +82,7 @@ export class HealthEndpoint {
   readonly #observer: HealthObserver
   readonly #answers: HealthAnswers
   readonly #entries: Registry<Entry>
-  readonly #tallies = new Map<string, CheckTally>()
+  readonly #counts = new Map<string, CheckCounts>()
   readonly #requests = new Map<number, number>()
   #installed = false
   #hasPassed = false
@@ -212,7 +212,7 @@ export class HealthEndpoint {
     if (excluded.has(name)) return { name, text: `[+]${name} excluded: ok\n`, excludedBy: name }
     if (group !== undefined && excluded.has(group)) return { name, text: `[+]${name} excluded with ${group}: ok\n`, excludedBy: group }
     const outcome = await this.#run(entry, request)
-    this.#tally(name, outcome)
+    this.#count(name, outcome)
     if (outcome.passed) return { name, text: `[+]${name} ok\n` }
     return { name, text: `[-]${name} failed: reason withheld\n`, failed: { name, reason: outcome.reason } }
   }
@@ -256,12 +256,12 @@ export class HealthEndpoint {
     }
   }
 
-  #tally(name: string, outcome: CheckOutcome): void {
-    const tally = this.#tallies.get(name) ?? { success: 0, error: 0, last: 'success', reason: undefined }
-    tally.last = outcome.passed ? 'success' : 'error'
-    tally.reason = outcome.passed ? undefined : outcome.reason
-    tally[tally.last]++
-    this.#tallies.set(name, tally)
+  #count(name: string, outcome: CheckOutcome): void {
+    const counts = this.#counts.get(name) ?? { success: 0, error: 0, last: 'success', reason: undefined }
+    counts.last = outcome.passed ? 'success' : 'error'
+    counts.reason = outcome.passed ? undefined : outcome.reason
+    counts[counts.last]++
+    this.#counts.set(name, counts)
   }
 
   /**
@@ -275,22 +275,22 @@ export class HealthEndpoint {
   /** Every check that is shown, in order of registration. Runs none. */
   get checkStatuses(): CheckStatus[] {
     return this.checkNames.map((name) => {
-      const { last, reason } = this.#tallies.get(name) ?? {}
+      const { last, reason } = this.#counts.get(name) ?? {}
       return { name, ...(last !== undefined && { passed: last === 'success' }), ...(reason !== undefined && { reason }) }
     })
   }
 
   /** 1 or 0 for each check that has run. */
   get checkStates(): MetricSample[] {
-    return [...this.#tallies].map(([name, { last }]) => ({ labels: { name, type: this.#type }, value: last === 'success' ? 1 : 0 }))
+    return [...this.#counts].map(([name, { last }]) => ({ labels: { name, type: this.#type }, value: last === 'success' ? 1 : 0 }))
   }
 
   /** How often each check has passed and failed. */
   get checkTotals(): MetricSample[] {
-    return [...this.#tallies].flatMap(([name, tally]) =>
+    return [...this.#counts].flatMap(([name, counts]) =>
       (['success', 'error'] as const)
-        .filter((status) => tally[status] > 0)
-        .map((status) => ({ labels: { name, type: this.#type, status }, value: tally[status] })),
+        .filter((status) => counts[status] > 0)
+        .map((status) => ({ labels: { name, type: this.#type, status }, value: counts[status] })),
     )
   }
 

@@ -1,8 +1,8 @@
 import type { Straggler } from '../../base/events.ts'
 import type { ProtocolFates } from '../../base/protocol.ts'
 import type { Connection } from './connection.ts'
+import type { ConnectionCounts, Fate } from './connection-counts.ts'
 import type { Exchange } from './exchange.ts'
-import type { Fate, Tally } from './tally.ts'
 
 /** How connections ended since ShutdownInitiated, and the names of those that were forced. */
 export type ConnectionFates = Readonly<Record<Fate, number>> & {
@@ -20,20 +20,20 @@ export class ConnectionEnds {
    * by name.
    */
   readonly unfinished: Straggler[] = []
-  readonly #tally: Tally
+  readonly #counts: ConnectionCounts
   /** Of those that have closed. */
   readonly #forced: Straggler[] = []
   /** Of those that had changed their protocol, in its words: `WebSocket closed 1001`. */
   readonly #upgraded: Record<string, number> = {}
   #isCounting = false
 
-  constructor(tally: Tally) {
-    this.#tally = tally
+  constructor(counts: ConnectionCounts) {
+    this.#counts = counts
   }
 
   begin(): void {
     this.#isCounting = true
-    this.#tally.begin()
+    this.#counts.begin()
   }
 
   /** A connection has closed. */
@@ -49,8 +49,8 @@ export class ConnectionEnds {
   /** @param open those that are there still: some of them are being ended by force */
   fates(open: Iterable<Connection<Exchange>>): ConnectionFates {
     const fates = { notified: 0, idleUnnotified: 0, ended: 0, forced: 0 }
-    for (const kind of this.#tally.kinds) for (const fate of FATES) fates[fate] += kind.fates[fate]
-    const byProtocol = this.#tally.fates()
+    for (const kind of this.#counts.kinds) for (const fate of FATES) fates[fate] += kind.fates[fate]
+    const byProtocol = this.#counts.fates()
     return {
       ...fates,
       forcedNames: this.#isCounting ? [...this.#forced, ...Array.from(open).flatMap(({ forcedAs }) => forcedAs ?? [])] : [],

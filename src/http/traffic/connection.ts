@@ -4,8 +4,8 @@ import type { ConnectionProtocol } from '../../base/protocol.ts'
 import { afterPoll } from '../after-poll.ts'
 import type { Passing } from '../chain.ts'
 import type { Wire, WireConnection, WireExchange } from '../ports.ts'
+import type { ConnectionCounts, ConnectionKind, Fate } from './connection-counts.ts'
 import { ExchangeList } from './exchange-list.ts'
-import type { ConnectionKind, Fate, Tally } from './tally.ts'
 
 /** An exchange, as the connection sees it that it is outstanding on. */
 interface OnConnection<Self> extends WireExchange, Passing {
@@ -47,7 +47,7 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
   #kind: ConnectionKind
   readonly #clock: Clock
   readonly #onClosed: (connection: Connection<E>) => void
-  readonly #tally: Tally
+  readonly #counts: ConnectionCounts
   #wasNotified = false
   /** Its turn to be told has come. */
   #isDue = false
@@ -62,9 +62,9 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
   #patience: unknown
   #release: (() => void) | undefined
 
-  constructor(wire: Wire, clock: Clock, onClosed: (connection: Connection<E>) => void, tally: Tally) {
-    this.#tally = tally
-    this.#kind = tally.kindOf(wire)
+  constructor(wire: Wire, clock: Clock, onClosed: (connection: Connection<E>) => void, counts: ConnectionCounts) {
+    this.#counts = counts
+    this.#kind = counts.kindOf(wire)
     this.#kind.open++
     this.#wire = wire
     this.#clock = clock
@@ -83,7 +83,7 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
     this.unfinishedAs = undefined
     if (!this.#isClosed) {
       this.#kind.open--
-      this.#kind = this.#tally.kindOf(wire)
+      this.#kind = this.#counts.kindOf(wire)
       this.#kind.open++
     }
     if (this.#isEnding) wire.linger()

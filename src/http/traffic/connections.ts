@@ -3,10 +3,10 @@ import type { Straggler } from '../../base/events.ts'
 import { afterPoll } from '../after-poll.ts'
 import type { Wire } from '../ports.ts'
 import { Connection } from './connection.ts'
+import { ConnectionCounts } from './connection-counts.ts'
 import { ConnectionEnds } from './connection-ends.ts'
 import type { Exchange } from './exchange.ts'
 import { lookAtSendQueuesNow } from './send-queue.ts'
-import { Tally } from './tally.ts'
 
 /**
  * How long a connection that never had a request may take, from its beginning, to bring the head of
@@ -43,8 +43,8 @@ export interface Destroyed {
  */
 export class Connections {
   /** By what they speak. */
-  readonly tally = new Tally()
-  readonly ends = new ConnectionEnds(this.tally)
+  readonly counts = new ConnectionCounts()
+  readonly ends = new ConnectionEnds(this.counts)
   readonly #clock: Clock
   readonly #all = new Set<Connection<Exchange>>()
   readonly #whenNone = new Set<() => void>()
@@ -92,7 +92,7 @@ export class Connections {
 
   /** One more is there. */
   opened(wire: Wire): Connection<Exchange> {
-    const connection = new Connection<Exchange>(wire, this.#clock, this.#onClosed, this.tally)
+    const connection = new Connection<Exchange>(wire, this.#clock, this.#onClosed, this.counts)
     this.#all.add(connection)
     this.#accepted++
     this.#held?.add(connection)

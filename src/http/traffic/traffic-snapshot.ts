@@ -98,7 +98,7 @@ export class TrafficSnapshot {
    * stays, with none.
    */
   get connectionsByProtocol(): readonly ProtocolCount[] {
-    return this.#connections.tally.byProtocol
+    return this.#connections.counts.byProtocol
   }
 
   /**
@@ -167,6 +167,6 @@ export class TrafficSnapshot {
   }
 
   #openByProtocol(): readonly ProtocolCount[] {
-    return this.#connections.tally.byProtocol.filter(({ open }) => open > 0)
+    return this.#connections.counts.byProtocol.filter(({ open }) => open > 0)
   }
 }

@@ -1,4 +1,4 @@
-import { AuditTally, type EventBackend } from '#apiserver/audit/backend.ts'
+import { AuditCounter, type EventBackend } from '#apiserver/audit/backend.ts'
 import type { AuditEvent } from '#apiserver/audit/event.ts'
 import type { AuditCounts } from '#src/index.ts'
 
@@ -25,7 +25,7 @@ export class Sink implements EventBackend {
   readonly log: string[] = []
   /** What a call answers; a function decides for each. */
   answer: boolean | Promise<boolean> | (() => boolean | Promise<boolean>) = true
-  readonly #tally = new AuditTally()
+  readonly #tally = new AuditCounter()
 
   run(): void {
     this.log.push('run')

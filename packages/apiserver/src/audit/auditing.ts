@@ -9,7 +9,7 @@ import { otherReadingsOf } from '../readings.ts'
 import { failureStatus } from '../status.ts'
 import type { Failure } from '../status-errors.ts'
 import { recordBeforeEnd } from './answer-end.ts'
-import { AuditTally, after, afterShutdown, type EventBackend, type PluginFailed } from './backend.ts'
+import { AuditCounter, after, afterShutdown, type EventBackend, type PluginFailed } from './backend.ts'
 import {
   AUDIT_VERSION,
   type AuditEvent,
@@ -222,7 +222,7 @@ const NO_METADATA = {}
  * none.
  */
 export function givenBackend(backend: AuditBackend, failed: PluginFailed): EventBackend {
-  const tally = new AuditTally()
+  const counter = new AuditCounter()
   let lostAfterShutdown = 0
   let isShut = false
   return {
@@ -234,8 +234,8 @@ export function givenBackend(backend: AuditBackend, failed: PluginFailed): Event
         failed('given', afterShutdown(), events.length)
         return false
       }
-      tally.accepted += events.length
-      return after(backend.processEvents(events), (isStored) => tally.settle(events.length, isStored))
+      counter.accepted += events.length
+      return after(backend.processEvents(events), (isStored) => counter.settle(events.length, isStored))
     },
     shutdown: async (context) => {
       try {
@@ -246,7 +246,7 @@ export function givenBackend(backend: AuditBackend, failed: PluginFailed): Event
     },
     actors: () => backend.actors?.() ?? [],
     counts: () => {
-      const counts = backend.counts?.() ?? tally.counts()
+      const counts = backend.counts?.() ?? counter.counts()
       return lostAfterShutdown === 0 ? counts : { ...counts, lost: counts.lost + lostAfterShutdown }
     },
   }

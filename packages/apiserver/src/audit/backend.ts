@@ -33,7 +33,7 @@ export const sumOf = (all: readonly AuditCounts[]): AuditCounts => ({
 /**
  * What became of the events that a backend was given; plain fields, because every event bumps them.
  */
-export class AuditTally {
+export class AuditCounter {
   accepted = 0
   delivered = 0
   lost = 0

@@ -1,5 +1,5 @@
 import { goQuote, toError } from '../engine.ts'
-import { AuditTally, after, type EventBackend, type PluginFailed } from './backend.ts'
+import { AuditCounter, after, type EventBackend, type PluginFailed } from './backend.ts'
 import { type AuditEvent, eventJson } from './event.ts'
 
 /** Where lines go. A promise is waited for before a line counts as stored. */
@@ -25,11 +25,11 @@ export type LogFormat = (typeof LOG_FORMATS)[number]
  * @see kubernetes/apiserver plugin/pkg/audit/log/backend.go
  */
 export function logBackend(writer: LineWriter, format: LogFormat, failed: PluginFailed): EventBackend {
-  const tally = new AuditTally()
+  const counter = new AuditCounter()
   const lineOf = format === 'json' ? eventJson : legacyLine
   const fail = (thrown: unknown): boolean => {
     failed('log', toError(thrown), 1)
-    return tally.settle(1, false)
+    return counter.settle(1, false)
   }
   const storeEach = (events: readonly AuditEvent[]): boolean | Promise<boolean> => {
     let all: boolean | Promise<boolean> = true
@@ -41,13 +41,13 @@ export function logBackend(writer: LineWriter, format: LogFormat, failed: Plugin
   }
   /** Those behind the written ones, which failed, have one more chance each. */
   const storeRest = (events: readonly AuditEvent[], written: number): boolean | Promise<boolean> => {
-    tally.settle(written, true)
+    counter.settle(written, true)
     return written === events.length || storeEach(events.slice(written))
   }
   const store = (event: AuditEvent): boolean | Promise<boolean> => {
     try {
       const written = writer.write(lineOf(event))
-      return written === undefined ? tally.settle(1, true) : written.then(() => tally.settle(1, true), fail)
+      return written === undefined ? counter.settle(1, true) : written.then(() => counter.settle(1, true), fail)
     } catch (thrown) {
       return fail(thrown)
     }
@@ -55,13 +55,13 @@ export function logBackend(writer: LineWriter, format: LogFormat, failed: Plugin
   return {
     run: () => writer.open?.(),
     processEvents: (events) => {
-      tally.accepted += events.length
+      counter.accepted += events.length
       if (events.length === 1 || writer.writeAll === undefined) return storeEach(events)
       const written = writer.writeAll(events.map(lineOf))
       return typeof written === 'number' ? storeRest(events, written) : written.then((count) => storeRest(events, count))
     },
     shutdown: ({ signal }) => writer.close?.(signal),
-    counts: () => tally.counts(),
+    counts: () => counter.counts(),
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Clock, toError } from '../engine.ts'
 import { ATTEMPTS, backoffMs } from '../webhook/backoff.ts'
 import { isTaken, type Poster } from '../webhook/client.ts'
-import { AuditTally, afterShutdown, type EventBackend, type PluginFailed } from './backend.ts'
+import { AuditCounter, afterShutdown, type EventBackend, type PluginFailed } from './backend.ts'
 import { type AuditEvent, eventListJson } from './event.ts'
 
 export interface WebhookWorld {
@@ -26,7 +26,7 @@ export class WebhookBackend implements EventBackend {
   readonly #client: Poster
   readonly #initialBackoffMs: number
   readonly #world: WebhookWorld
-  readonly #tally = new AuditTally()
+  readonly #counter = new AuditCounter()
   readonly #underWay = new Set<Promise<boolean>>()
   /** Ends the waits before further attempts. */
   readonly #wakes = new Set<() => void>()
@@ -47,10 +47,10 @@ export class WebhookBackend implements EventBackend {
   }
 
   processEvents(events: readonly AuditEvent[]): boolean | Promise<boolean> {
-    this.#tally.accepted += events.length
+    this.#counter.accepted += events.length
     if (this.#isClosed) {
       this.#world.failed('webhook', afterShutdown(), events.length)
-      return this.#tally.settle(events.length, false)
+      return this.#counter.settle(events.length, false)
     }
     const sending = this.#send(eventListJson(events), events.length).finally(() => this.#underWay.delete(sending))
     this.#underWay.add(sending)
@@ -68,8 +68,8 @@ export class WebhookBackend implements EventBackend {
     this.#client.close()
   }
 
-  counts(): ReturnType<AuditTally['counts']> {
-    return this.#tally.counts()
+  counts(): ReturnType<AuditCounter['counts']> {
+    return this.#counter.counts()
   }
 
   #stop(): void {
@@ -80,10 +80,10 @@ export class WebhookBackend implements EventBackend {
   async #send(body: string, events: number): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       const failure = await this.#attempt(body)
-      if (failure === undefined) return this.#tally.settle(events, true)
+      if (failure === undefined) return this.#counter.settle(events, true)
       if (attempt === ATTEMPTS || this.#cut.signal.aborted) {
         this.#world.failed('webhook', failure, events)
-        return this.#tally.settle(events, false)
+        return this.#counter.settle(events, false)
       }
       await this.#wait(backoffMs(this.#initialBackoffMs, attempt, this.#world.random))
     }

@@ -10,7 +10,7 @@ export type Fate = 'notified' | 'idleUnnotified' | 'ended' | 'forced'
 /** The connections of one kind: what they speak, how many are open, and how they have ended. */
 export interface ConnectionKind extends ConnectionProtocol {
   open: number
-  /** How many were when that was asked; see {@link Tally.begin}. */
+  /** How many were when that was asked; see {@link ConnectionCounts.begin}. */
   openThen: number
   readonly fates: Record<Fate, number>
 }
@@ -20,7 +20,7 @@ export interface ConnectionKind extends ConnectionProtocol {
  * another protocol or closes. Of each kind there is one object, which its connections share; there
  * are no more of them than protocols and versions of TLS.
  */
-export class Tally {
+export class ConnectionCounts {
   readonly #kinds = new Map<string, ConnectionKind>()
 
   /** The kind of a connection that speaks this. */
