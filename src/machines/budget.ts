@@ -17,7 +17,7 @@ export const budgetRegion: StateConfig = {
       type: 'parallel',
       states: {
         deadline: { initial: firstState(), states: chain('until.') },
-        crash: { initial: 'calm', states: { calm: { on: { 'process.crashed': firstState() } }, ...chain('crash.until.') } },
+        crash: { initial: 'none', states: { none: { on: { 'process.crashed': firstState() } }, ...chain('crash.until.') } },
         cuts: { initial: firstState(), states: latches() },
       },
     },

@@ -151,9 +151,9 @@ const costsOne = { type: 'worsen', params: { exitCode: 1 } }
  */
 export const crashRegion: StateConfig = {
   id: 'crash',
-  initial: 'calm',
+  initial: 'none',
   states: {
-    calm: {
+    none: {
       on: {
         'process.crashed': [
           { guard: 'isRejection', target: 'rejected', actions: costsOne },

@@ -5,7 +5,7 @@ import { createServer } from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { CALM, Calm } from '#src/http/h2/calm.ts'
+import { FLOOD_LIMITS, FloodLimits } from '#src/http/h2/flood-limits.ts'
 import { H2Client } from '../support/h2-client.ts'
 import { FLAG, FRAME, frame, framesOf, PREFACE } from '../support/h2-frames.ts'
 import { newAttachedLife } from '../support/life.ts'
@@ -52,10 +52,10 @@ const FLOODS = {
   },
   pings: () => frame(FRAME.ping, { payload: Buffer.alloc(8) }),
   settings: () => frame(FRAME.settings),
-} satisfies Record<keyof typeof CALM, (index: number) => Buffer>
+} satisfies Record<keyof typeof FLOOD_LIMITS, (index: number) => Buffer>
 
 describe.each(Object.entries(FLOODS))('a flood of %s', (demand, make) => {
-  const { atOnce } = CALM[demand as keyof typeof CALM]
+  const { atOnce } = FLOOD_LIMITS[demand as keyof typeof FLOOD_LIMITS]
 
   test('ends the connection with ENHANCE_YOUR_CALM, says so once, and is no other client’s business', async () => {
     const { t, port } = await serve()
@@ -87,12 +87,12 @@ describe.each(Object.entries(FLOODS))('a flood of %s', (demand, make) => {
 
 test('what a client has done is forgiven with time', async () => {
   const clock = new VirtualClock()
-  const calm = new Calm(clock)
-  const { atOnce, perSecond } = CALM.resets
-  for (let index = 0; index < atOnce; index++) expect(calm.bears('resets')).toBe(true)
-  expect(calm.bears('resets')).toBe(false)
+  const floodLimits = new FloodLimits(clock)
+  const { atOnce, perSecond } = FLOOD_LIMITS.resets
+  for (let index = 0; index < atOnce; index++) expect(floodLimits.allows('resets')).toBe(true)
+  expect(floodLimits.allows('resets')).toBe(false)
   await clock.advance('1s')
-  for (let index = 0; index < perSecond - 1; index++) expect(calm.bears('resets')).toBe(true)
-  expect(calm.bears('resets')).toBe(false)
-  expect(calm.bears('pings')).toBe(true)
+  for (let index = 0; index < perSecond - 1; index++) expect(floodLimits.allows('resets')).toBe(true)
+  expect(floodLimits.allows('resets')).toBe(false)
+  expect(floodLimits.allows('pings')).toBe(true)
 })

@@ -68,7 +68,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'done · error': 'the work has ended, or failed',
   untouched: 'no stop has been requested',
   spending: 'the deadline runs',
-  calm: 'no crash has happened',
+  none: 'nothing of the kind has happened',
   armed: 'the next signal ends it at once',
 }
 const FAMILIES: readonly Key[] = [

@@ -6,10 +6,10 @@ import { wireExchangeOf } from '../exchange-of.ts'
 import type { Wire, WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { tlsOf } from '../tls/version.ts'
 import type { TrafficPort } from '../transport.ts'
-import { Calm, type Demand } from './calm.ts'
 import { watchReset } from './client-reset.ts'
 import { ENHANCE_YOUR_CALM, NO_ERROR, REFUSED_STREAM } from './error-codes.ts'
 import { answerOn, type Http2Request, type Http2Response, ignore } from './exchange-objects.ts'
+import { type Demand, FloodLimits } from './flood-limits.ts'
 import { Idling } from './idling.ts'
 import { Leaving } from './leaving.ts'
 import { ClientPace } from './pace.ts'
@@ -78,10 +78,10 @@ export class Http2Wire implements Wire {
     this.#leaving = new Leaving(this, traffic.clock)
     socket.once('close', this.#onClose)
     session.once('goaway', () => this.#leaving.peerLeaves())
-    const calm = new Calm(traffic.clock)
+    const floodLimits = new FloodLimits(traffic.clock)
     let isSentAway = false
     this.#demands = (demand) => {
-      if (calm.bears(demand) || isSentAway || session.destroyed) return
+      if (floodLimits.allows(demand) || isSentAway || session.destroyed) return
       isSentAway = true
       traffic.sentAway(this.connection, `too many ${demand}`)
       afterThisStep(() => session.destroy(new Error(`too many ${demand}`), ENHANCE_YOUR_CALM))

@@ -48,7 +48,7 @@ export function isBudgetPending(root: ActorView): true | string {
  */
 export function isCrashBudgetPending(root: ActorView): true | string {
   if (!isStopping(root) || isDone(root) || isForcing(root)) return true
-  if (['calm', 'over'].includes(regionOf(root, 'crash') as string) || stopOf(root)?.reason.kind === 'crash') return true
+  if (['none', 'over'].includes(regionOf(root, 'crash') as string) || stopOf(root)?.reason.kind === 'crash') return true
   return isChainPending(root, spendingOf(root)?.crash, 'crash.until', (root.context as LifecycleContext).profiles.crash)
 }
 

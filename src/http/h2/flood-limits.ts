@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts'
  * sender next to nothing, and the server work. Node has bounds for frames that are invalid, and for
  * streams that were reset: 1000 at once and 33 a second, and then an INTERNAL_ERROR.
  */
-export const CALM = {
+export const FLOOD_LIMITS = {
   /** Streams that the client has opened and reset before they were answered ("rapid reset"). */
   resets: { atOnce: 200, perSecond: 20 },
   /** PING frames, each of which has to be answered. */
@@ -15,7 +15,7 @@ export const CALM = {
   settings: { atOnce: 50, perSecond: 5 },
 } as const satisfies Record<string, Rate>
 
-export type Demand = keyof typeof CALM
+export type Demand = keyof typeof FLOOD_LIMITS
 
 interface Rate {
   readonly atOnce: number
@@ -23,7 +23,7 @@ interface Rate {
 }
 
 /** How much of its patience a session has used, of each kind. */
-export class Calm {
+export class FloodLimits {
   readonly #clock: Clock
   readonly #used: Record<Demand, number> = { resets: 0, pings: 0, settings: 0 }
   readonly #at: Record<Demand, number>
@@ -35,8 +35,8 @@ export class Calm {
   }
 
   /** Notes one more; false when it is one too many. */
-  bears(demand: Demand): boolean {
-    const { atOnce, perSecond } = CALM[demand]
+  allows(demand: Demand): boolean {
+    const { atOnce, perSecond } = FLOOD_LIMITS[demand]
     const now = this.#clock.now()
     const forgiven = ((now - this.#at[demand]) / 1000) * perSecond
     this.#at[demand] = now
