@@ -12,8 +12,8 @@ import { ReportBuilder } from '../report/report-builder.ts'
 import { Consequences } from './consequences.ts'
 import { Course } from './course.ts'
 import { EventOutlet } from './event-outlet.ts'
+import { FinalOutput, msForReaders } from './final-output.ts'
 import { Finish } from './finish.ts'
-import { LastWords, msForReaders } from './last-words.ts'
 import { LifeHealth } from './life-health.ts'
 import { connectionMetric, LifeMetrics, lifeMetrics } from './life-metrics.ts'
 import { LifecycleStatus } from './lifecycle-status.ts'
@@ -100,7 +100,7 @@ export function assemble(life: object, parts: LifecycleParts) {
   const listeners = new OpenedListeners({ parts, record, traffic, health, metrics: metrics.endpoint, status, ownAnswer })
   const planner = new Planner(options, registrations, listeners)
   const { reportFile, reservesMs } = options
-  const lastWords = new LastWords({ process: host.process, recorder, log, report, reportFile, flushReserveMs: reservesMs.flush })
+  const finalOutput = new FinalOutput({ process: host.process, recorder, log, report, reportFile, flushReserveMs: reservesMs.flush })
   const observer = parts.observe?.({
     host,
     options,
@@ -108,18 +108,18 @@ export function assemble(life: object, parts: LifecycleParts) {
     status,
     plan: () => planner.plan(),
     requestStop: (reason) => root.requestStop(reason),
-    announce: (fields, message) => lastWords.announce(fields, message),
+    announce: (fields, message) => finalOutput.announce(fields, message),
   })
   const finish = new Finish({
     ...{ host, options, record, root, status, report, traffic, drains, listeners },
-    ...{ lastWords, outlet, observer, ownership, unseenWork, startOutcome, ended },
+    ...{ finalOutput, outlet, observer, ownership, unseenWork, startOutcome, ended },
   })
   const applications: unknown[] = []
   const course = new Course({
     ...{ parts, record, recorder, registrations, root, status, causes, traffic, drains, listeners, observer, log },
-    ...{ lastWords, finish, signals, health, startOutcome, planner, ended, applications },
+    ...{ finalOutput, finish, signals, health, startOutcome, planner, ended, applications },
   })
-  const run = new RunOfLife({ parts, record, course, root, status, causes, log, output, lastWords, outlet, ended })
+  const run = new RunOfLife({ parts, record, course, root, status, causes, log, output, finalOutput, outlet, ended })
 
   const consequences = new Consequences({ options, registrations, traffic, status, root, startOutcome, signals, unseenWork })
   const sinks = [
@@ -136,7 +136,7 @@ export function assemble(life: object, parts: LifecycleParts) {
   record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
 
   return {
-    ...{ applications, course, ended, health, lastWords, listeners, log, metrics, outlet, ownership, planner },
+    ...{ applications, course, ended, health, finalOutput, listeners, log, metrics, outlet, ownership, planner },
     ...{ record, registrations, root, run, signals, status, traffic },
   }
 }

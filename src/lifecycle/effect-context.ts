@@ -8,8 +8,8 @@ import type { EventLog } from '../log/event-log.ts'
 import { moreSevere } from '../machines/exit-codes.ts'
 import { comesBefore } from '../machines/user-phases.ts'
 import type { Recorder } from '../report/recorder.ts'
+import type { FinalOutput } from './final-output.ts'
 import type { Finish } from './finish.ts'
-import type { LastWords } from './last-words.ts'
 import type { LifecycleStatus } from './lifecycle-status.ts'
 import type { OpenedListeners } from './opened-listeners.ts'
 import type { LifecycleParts, Observer } from './parts.ts'
@@ -28,13 +28,13 @@ export interface EffectSources {
   readonly listeners: OpenedListeners
   readonly observer: Observer | undefined
   readonly log: EventLog
-  readonly lastWords: LastWords
+  readonly finalOutput: FinalOutput
   readonly finish: Finish
 }
 
 /** What the effects of one life act on. Effects run in the asynchronous context of this call. */
 export function effectContext(sources: EffectSources): World {
-  const { parts, record, registrations, root, status, causes, traffic, drains, listeners, observer, log, lastWords, finish } = sources
+  const { parts, record, registrations, root, status, causes, traffic, drains, listeners, observer, log, finalOutput, finish } = sources
   return {
     host: parts.host,
     traffic,
@@ -57,19 +57,19 @@ export function effectContext(sources: EffectSources): World {
     },
     endsByItself: () => status.view.stop !== undefined && status.view.stop.reason?.kind !== 'server-closed',
     flushLogs: () => {
-      lastWords.warnIfLate()
+      finalOutput.warnIfLate()
       return log.flush()
     },
     writeReport: (signal) => {
-      lastWords.warnIfLate()
-      return lastWords.writeReport(root.exitCode, signal)
+      finalOutput.warnIfLate()
+      return finalOutput.writeReport(root.exitCode, signal)
     },
     unseenWorkOver: (signal) => finish.unseenWorkOver(signal),
     writeReportNow: (why) => {
-      lastWords.warnIfLate()
+      finalOutput.warnIfLate()
       // The phase that is being cut has not told the root yet.
       const exitCode = why === 'cut' ? moreSevere(root.exitCode, 5) : root.exitCode
-      lastWords.write(exitCode)
+      finalOutput.write(exitCode)
     },
   }
 }

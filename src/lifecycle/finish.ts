@@ -13,7 +13,7 @@ import type { Recorder } from '../report/recorder.ts'
 import type { Report } from '../report/report.ts'
 import type { ReportBuilder } from '../report/report-builder.ts'
 import type { EventOutlet } from './event-outlet.ts'
-import type { LastWords } from './last-words.ts'
+import type { FinalOutput } from './final-output.ts'
 import type { LifecycleStatus } from './lifecycle-status.ts'
 import type { OpenedListeners } from './opened-listeners.ts'
 import type { Ownership } from './ownership.ts'
@@ -32,7 +32,7 @@ export interface FinishContext {
   readonly traffic: Traffic
   readonly drains: Drains
   readonly listeners: OpenedListeners
-  readonly lastWords: LastWords
+  readonly finalOutput: FinalOutput
   readonly outlet: EventOutlet
   readonly observer: Observer | undefined
   readonly ownership: Ownership
@@ -70,14 +70,14 @@ export class Finish {
    * of it.
    */
   lastResort(error: unknown): void {
-    const { record, listeners, traffic, lastWords, report: builder } = this.#context
+    const { record, listeners, traffic, finalOutput, report: builder } = this.#context
     record({ type: 'error', where: 'lifecycle', error: errorRecord(toError(error)) })
     record({ type: 'forced', why: 'internal-error' })
     record({ type: 'ended', exitCode: 70 })
     for (const listener of listeners.all) listener.close()
     traffic.destroyConnections()
     traffic.destroyAdminConnections()
-    lastWords.write(70)
+    finalOutput.write(70)
     const report = builder.build(70)
     this.#finish(report, new QuiesceError('ERR_INTERNAL', 'the lifecycle itself has failed', { report }, error))
   }
@@ -104,7 +104,7 @@ export class Finish {
    * The process's exit code is not ours to change.
    */
   #processExits(exitCode: number): void {
-    const { root, status, traffic, drains, lastWords, outlet, record } = this.#context
+    const { root, status, traffic, drains, finalOutput, outlet, record } = this.#context
     this.#processExit?.[Symbol.dispose]()
     // An observer may call process.exit() itself, after which nothing runs any more.
     outlet.holdWhile(() => {
@@ -114,24 +114,24 @@ export class Finish {
       if (running.length > 0) record({ type: 'handlers', running })
       drains.name()
       record({ type: 'ended', exitCode: own })
-      lastWords.write(own)
+      finalOutput.write(own)
       const cut = traffic.drains.requestStragglers().length + traffic.drains.watchStragglers().length
       const reason = status.view.stop?.reason
       const by = reason?.kind === 'crash' ? `; a listener of ${reason.origin} may have called process.exit(): leave the end to run()` : ''
-      if (cut > 0) lastWords.say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off${by}`)
-      lastWords.sayLostLines(own)
+      if (cut > 0) finalOutput.say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off${by}`)
+      finalOutput.sayLostLines(own)
     })
   }
 
   #finish(report: Report, whyNotServed: QuiesceError): void {
-    const { lastWords, root, startOutcome, observer, ended, outlet } = this.#context
+    const { finalOutput, root, startOutcome, observer, ended, outlet } = this.#context
     this.#processExit?.[Symbol.dispose]()
-    lastWords.sayLostLines(root.exitCode)
-    lastWords.sayIfLate()
+    finalOutput.sayLostLines(root.exitCode)
+    finalOutput.sayIfLate()
     startOutcome.ends(whyNotServed)
     // Observers hear the last word first. An end by force does not wait for them.
     const resolve = (): void => ended.resolve(report)
-    const observed = observer?.end(report, lastWords.flushMs)
+    const observed = observer?.end(report, finalOutput.flushMs)
     if (observed && report.forced === null) observed.then(resolve, resolve)
     else resolve()
     outlet.complete()

@@ -268,6 +268,6 @@ export class Lifecycle implements ServedLife {
 
   /** See {@link LastWords.announce}. */
   announce(fields: Readonly<Record<string, string>>, message: string): void {
-    this.#parts.lastWords.announce(fields, message)
+    this.#parts.finalOutput.announce(fields, message)
   }
 }

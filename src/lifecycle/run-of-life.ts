@@ -12,7 +12,7 @@ import type { Report } from '../report/report.ts'
 import type { Presentation } from '../terminal/presentation.ts'
 import type { Course } from './course.ts'
 import type { EventOutlet } from './event-outlet.ts'
-import type { LastWords } from './last-words.ts'
+import type { FinalOutput } from './final-output.ts'
 import type { LifecycleStatus } from './lifecycle-status.ts'
 import type { Output } from './output.ts'
 import type { LifecycleParts } from './parts.ts'
@@ -28,7 +28,7 @@ export interface RunOfLifeContext {
   readonly causes: StopCauses
   readonly log: EventLog
   readonly output: Output
-  readonly lastWords: LastWords
+  readonly finalOutput: FinalOutput
   readonly outlet: EventOutlet
   readonly ended: Deferred<Report>
 }
@@ -120,6 +120,6 @@ export class RunOfLife implements RunnableLife {
 
   /** See {@link LastWords.sayIfLate}. */
   sayIfLate(): void {
-    this.#context.lastWords.sayIfLate()
+    this.#context.finalOutput.sayIfLate()
   }
 }

@@ -46,7 +46,7 @@ export class NotifySocket {
   readonly #process: PlatformProcess
   #helper: ChildProcess | undefined
   #waiting: Message[] = []
-  /** What was written together, the oldest first; more than one only behind the last words. */
+  /** What was written together, the oldest first; more than one only behind the final output. */
   #underWay: (readonly Message[])[] = []
   #why = ''
   #timer: NodeJS.Timeout | undefined

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { LastWords, type LastWordsContext } from '#src/lifecycle/last-words.ts'
+import { FinalOutput, type FinalOutputContext } from '#src/lifecycle/final-output.ts'
 import { Recorder } from '#src/report/recorder.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
 import { budget } from '../report/lives.ts'
@@ -31,9 +31,9 @@ function dying(reportIn?: string) {
     },
   }
   const report = { build: () => ({ lost: world.lost, built: ++world.built }) }
-  const context = { process, recorder, log, report, reportFile, flushReserveMs: 100 } as unknown as LastWordsContext
+  const context = { process, recorder, log, report, reportFile, flushReserveMs: 100 } as unknown as FinalOutputContext
   const written = (): unknown => JSON.parse(readFileSync(reportFile, 'utf8'))
-  return { words: new LastWords(context), clock, warnings, process, flushes, world, written }
+  return { words: new FinalOutput(context), clock, warnings, process, flushes, world, written }
 }
 const LATE = 'the deadline was missed by 251ms: the event loop was blocked, or the process was paused'
 

@@ -19,7 +19,7 @@ const REPORT_MS = 100
 
 const missedWarning = (late: string): string => `the deadline was missed by ${late}: the event loop was blocked, or the process was paused`
 
-export interface LastWordsContext {
+export interface FinalOutputContext {
   readonly process: Pick<HostProcess, 'stderr'>
   readonly recorder: Recorder
   readonly log: EventLog
@@ -33,13 +33,13 @@ export interface LastWordsContext {
  * What is written and said when a life is over, or has no time left: report and log in one step,
  * and on standard error what neither can say.
  */
-export class LastWords {
-  readonly #context: LastWordsContext
+export class FinalOutput {
+  readonly #context: FinalOutputContext
   #isLate = false
   /** The report that stands in its file, if another one may be written over it. */
   #written: { readonly lostLines: number } | undefined
 
-  constructor(context: LastWordsContext) {
+  constructor(context: FinalOutputContext) {
     this.#context = context
   }
 
