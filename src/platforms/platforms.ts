@@ -11,7 +11,7 @@ import { kubernetes } from './kubernetes.ts'
 import { nomad } from './nomad.ts'
 import type { FollowedLife, Kill, PlatformDefaults, PlatformFacts, PlatformProcess, PlatformSpec } from './platform.ts'
 import { pm2 } from './pm2.ts'
-import { type Started, whyDeaf } from './script-shell.ts'
+import { type Started, whyUnreachableBySignal } from './script-shell.ts'
 import { systemd } from './systemd.ts'
 import { terminal } from './terminal.ts'
 import { unknown } from './unknown.ts'
@@ -108,7 +108,7 @@ export function sendsOn(platform: PlatformName): boolean {
 /** Why a stop of that platform does not reach this process; see {@link whyDeaf}. */
 export function whyUnstoppable(platform: PlatformName, started: Started): string | undefined {
   const specs: readonly PlatformSpec[] = PLATFORMS
-  return specs.some(({ name, signalsAll }) => name === platform && signalsAll) ? undefined : whyDeaf(started)
+  return specs.some(({ name, signalsAll }) => name === platform && signalsAll) ? undefined : whyUnreachableBySignal(started)
 }
 
 type ProcessRead = Pick<NodeJS.Process, 'env' | 'pid'> & Readonly<Record<'stdin' | 'stdout', { readonly isTTY?: boolean }>>

@@ -27,7 +27,7 @@ export const commandLineOf = (pid: number): readonly string[] | undefined =>
  *
  * On a terminal Ctrl-C goes to all of them.
  */
-export function whyDeaf({ env, terminal, ppid, parent }: Started): string | undefined {
+export function whyUnreachableBySignal({ env, terminal, ppid, parent }: Started): string | undefined {
   if (terminal || !parent) return undefined
   const [, flag, script = ''] = parent
   const isShell = flag === '-c'

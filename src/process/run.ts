@@ -87,7 +87,7 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
     ownCrashes(life),
     onStopRequest(host.process, (reason) => life.requestStop(reason)),
   ]
-  warnIfDeaf(life)
+  warnIfUnreachableBySignal(life)
   // The log has them from the beginning of the life.
   for (const { message } of [...life.options.warnings, ...(life.startWarnings ?? [])]) say(life, message)
   const abortSignal = ownAbortSignal(life)
@@ -142,7 +142,7 @@ function sayWhyNotGraceful({ host, options }: RunnableLife, report: Report): voi
 let isDeafnessSaid = false
 
 /** Once in a process: it is said to those who look why their requests are cut. */
-function warnIfDeaf(life: RunnableLife): void {
+function warnIfUnreachableBySignal(life: RunnableLife): void {
   if (life.host.process !== process || isDeafnessSaid) return
   const { facts, platform } = life.options
   const { ppid } = process

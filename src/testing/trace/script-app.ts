@@ -4,7 +4,7 @@ import { shutdownSignalOf } from '../../http/shutdown-signal.ts'
 /**
  * The server that scripts have when they bring none: what a path does stands in its name. `/slow…`
  * and `/watch…` are answered by the script's `answer`; a watch sends its head at once and ends when
- * it is told to; `/deaf…` is a watch that is not listening; everything else is answered at once.
+ * it is told to; `/ignores…` is a watch that is not listening; everything else is answered at once.
  */
 export class ScriptApp {
   readonly #waiting: { readonly port: number | undefined; readonly response: ServerResponse }[] = []
@@ -33,4 +33,4 @@ export class ScriptApp {
 }
 
 /** Paths of watches are watches without any header of the client's. */
-export const isWatch = ({ url = '/' }: IncomingMessage): boolean => /^\/(watch|deaf)/.test(url)
+export const isWatch = ({ url = '/' }: IncomingMessage): boolean => /^\/(watch|ignores)/.test(url)
