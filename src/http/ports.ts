@@ -16,7 +16,7 @@ import type { Answer } from './respond.ts'
  * what half a request is, and how a connection is closed. It decides nothing and counts nothing.
  *
  * Three kinds of object pass between them:
- * - a transport (`transport.ts`) puts a gate in front of a server, and reports to a traffic port which
+ * - a transport (`transport.ts`) puts a gate in front of a server, and reports to a port which
  *   connections it has and which requests arrive;
  * - a {@link Wire} is what the traffic has in its hands of one connection. A connection may change
  *   it: that of a TLS handshake gives way to that of the protocol which the handshake has chosen,

@@ -113,7 +113,7 @@ describe('a table of another package', () => {
     expect(() => composeOptions(SERVER_OPTIONS, { notifyClients })).toThrow(
       expect.objectContaining({ code: 'ERR_DUPLICATE', message: expect.stringContaining('option notifyClients') }),
     )
-    const other = option(choice('a', 'b'), { flag: 'notifyClients', default: 'a', meaning: 'x' })
+    const other = option(choice('a', 'b'), { flag: 'notify-clients', default: 'a', meaning: 'x' })
     expect(() => composeOptions(SERVER_OPTIONS, { other })).toThrow('flag notify-clients: two options have it')
     const hidden = option(choice('a', 'b'), { flag: 'other', env: 'QUIESCE_NOTIFY_CLIENTS', default: 'a', meaning: 'x' })
     expect(() => composeOptions(SERVER_OPTIONS, { hidden })).toThrow('environment variable QUIESCE_NOTIFY_CLIENTS: two options have it')
