@@ -20,7 +20,7 @@ export const RETIRED = /** @type {const} */ ({
   hearing: 'eventIndex',
   keeper: 'TrafficPort',
   accounts: 'ExchangeObserver',
-  passage: 'runChain',
+  chainRunner: 'runChain',
   tally: 'counts',
   calm: 'floodLimits',
   lastwords: 'finalOutput',

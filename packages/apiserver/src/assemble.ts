@@ -13,7 +13,7 @@ import type { FilterFailed } from './chain/filter.ts'
 import { type InFlightSeats, inFlightMetric, maxInFlight, Seats } from './chain/max-in-flight.ts'
 import { filtersFor } from './chain/order.ts'
 import { panicRecovery } from './chain/panic-recovery.ts'
-import { Passage } from './chain/passage.ts'
+import { ChainRunner } from './chain/run-chain.ts'
 import { timeOut } from './chain/timeout.ts'
 import type { CompletedConfig } from './config.ts'
 import type { Delegate } from './delegate.ts'
@@ -51,7 +51,7 @@ interface Assembled {
 /**
  * Makes what the server that is run consists of, and connects it: each thing is given those that it
  * needs, which stand above it. Filters need the life, and the life what its requests pass: so
- * {@link Passage} has a place for them.
+ * {@link ChainRunner} has a place for them.
  */
 export function assembleApiServer({ host, config, facts, served, metrics: given }: Parts): Assembled {
   const { clock } = host
@@ -79,24 +79,24 @@ export function assembleApiServer({ host, config, facts, served, metrics: given 
   const auditing = auditingFrom({ ...config, audit: engine.audit }, { ...host, failed: auditFailures(clock, facts.record) })
 
   // What a request passes, and the life around it.
-  const passage = new Passage(metrics, handlingBy(served, metrics), served.handler)
+  const chainRunner = new ChainRunner(metrics, handlingBy(served, metrics), served.handler)
   const options = {
     ...engine,
     ...(auditing && { audit: auditing }),
     // The filter request-info has been asked before.
     longRunning: (request: IncomingMessage) => apiExchangeOf(request)?.isLongRunning || undefined,
-    steps: passage.steps,
+    steps: chainRunner.steps,
     health: true,
   }
-  const life = createServedLife(host, { listener: passage.listener }, options, config.log, {
+  const life = createServedLife(host, { listener: chainRunner.listener }, options, config.log, {
     healthIsHandlers: true,
-    failureAnswer: passage.failureAnswer,
+    failureAnswer: chainRunner.failureAnswer,
     metrics: () => [
       ...(config.flowControl ? [] : [inFlightMetric(seats)]),
       ...auditMetrics(auditing?.counters),
       ...(counted?.collect() ?? []),
     ],
-    upgrade: served.upgrades && passage.upgrade,
+    upgrade: served.upgrades && chainRunner.upgrade,
     ownClient: loopback,
     furtherCas: clientCas.further,
     beforeListening: async () => {
@@ -130,7 +130,7 @@ export function assembleApiServer({ host, config, facts, served, metrics: given 
     failed,
   })
   const { filters: users = [] } = config
-  passage.open({ chain: buildChain(ours, users), users, failed, failureAnswer: panicRecovery(clock, life.log, metrics) })
+  chainRunner.open({ chain: buildChain(ours, users), users, failed, failureAnswer: panicRecovery(clock, life.log, metrics) })
 
   // The end of it.
   if (auditing) auditing.beforeStop = () => recordCut(auditing, life.requestsUnderWay(), (error) => failed('audit', error))

@@ -13,7 +13,7 @@ import type { Filter, FilterFailed, FiltersByPart, UserFilter } from './filter.t
 import { inSpan, splitAtSpan } from './tracing.ts'
 
 /** What requests pass, and what is made of it once for all of them. */
-interface Way extends FiltersByPart {
+interface RequestPath extends FiltersByPart {
   /** The filters behind the count up to that of tracing, and those behind it. */
   readonly untilSpan: readonly Filter[]
   readonly behindSpan: readonly Filter[]
@@ -22,7 +22,7 @@ interface Way extends FiltersByPart {
   readonly failureAnswer: FailureAnswer
 }
 
-interface PassageParts {
+interface ChainParts {
   readonly chain: FiltersByPart
   readonly users: readonly UserFilter[]
   readonly failed: FilterFailed
@@ -35,8 +35,8 @@ interface PassageParts {
  * before the count, and as its listener behind it. Filters need a life, and a life what its
  * requests pass: so it is made without filters, and given them before the first request.
  */
-export class Passage {
-  #way: Way | undefined
+export class ChainRunner {
+  #path: RequestPath | undefined
   readonly #metrics: RequestMetrics
   readonly #serve: (exchange: ApiExchange) => unknown
   readonly #ordinary: ApiHandler
@@ -52,9 +52,16 @@ export class Passage {
   }
 
   /** To be called once. */
-  open({ chain, users, failed, failureAnswer }: PassageParts): void {
+  open({ chain, users, failed, failureAnswer }: ChainParts): void {
     const [untilSpan, behindSpan] = splitAtSpan(chain.inner)
-    this.#way = { ...chain, untilSpan, behindSpan, outerHeaders: outerHeadersOf(chain, users), over: overFor(chain, failed), failureAnswer }
+    this.#path = {
+      ...chain,
+      untilSpan,
+      behindSpan,
+      outerHeaders: outerHeadersOf(chain, users),
+      over: overFor(chain, failed),
+      failureAnswer,
+    }
   }
 
   /** Those before the count. */
@@ -98,8 +105,8 @@ export class Passage {
   /** What failed requests are answered with. */
   readonly failureAnswer: FailureAnswer = (exchange, thrown) => this.#filters.failureAnswer(exchange, thrown)
 
-  get #filters(): Way {
-    return this.#way as Way
+  get #filters(): RequestPath {
+    return this.#path as RequestPath
   }
 
   #goOn(exchange: ApiExchange): unknown {
