@@ -29,7 +29,7 @@ import {
   regionLines,
   settledStates,
   stateLine,
-  statusOf,
+  statusOfPhase,
   workingPhases,
 } from '../../packages/inspector-page/src/core/states.ts'
 import { EMPTY_VIEW, edgeKey, reduce, type View } from '../../packages/inspector-page/src/core/view.ts'
@@ -395,13 +395,13 @@ describe('the statechart', () => {
     const settled = settledStates(journal.last, machine.id)
     expect(settled).toContain('lifecycle.running.shutdown-delay.fired')
     for (const id of settled) expect(machine.getStateNodeById(id).id).toBe(id)
-    expect(statusOf(journal.last, 'lifecycle.running.pre-shutdown-hooks.fired')).toBe('failed')
-    expect(statusOf(journal.last, 'lifecycle.running.shutdown-delay.fired')).toBe('ok')
+    expect(statusOfPhase(journal.last, 'lifecycle.running.pre-shutdown-hooks.fired')).toBe('failed')
+    expect(statusOfPhase(journal.last, 'lifecycle.running.shutdown-delay.fired')).toBe('ok')
     // It has no work of its own, and its signal has fired.
-    expect(statusOf(journal.last, 'lifecycle.running.not-accepting.fired')).toBe('ok')
+    expect(statusOfPhase(journal.last, 'lifecycle.running.not-accepting.fired')).toBe('ok')
     const delay = inTheDelay()
-    expect(statusOf(delay, 'lifecycle.running.request-drain.waiting')).toBe('waiting')
-    expect(statusOf(delay, 'lifecycle.running.stop.living')).toBeUndefined()
+    expect(statusOfPhase(delay, 'lifecycle.running.request-drain.waiting')).toBe('waiting')
+    expect(statusOfPhase(delay, 'lifecycle.running.stop.living')).toBeUndefined()
     expect(workingPhases(delay)).toEqual(['notify-clients', 'shutdown-delay'])
     expect(workingPhases(delay)).not.toContain('request-drain')
     expect(workingPhases(journal.last)).toEqual([])

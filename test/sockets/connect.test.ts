@@ -184,7 +184,8 @@ describe('Expect: 100-continue of a request that is refused', () => {
 
   test('gets 503 and no 100, of a client whose handshake ends when no connection is accepted any more', async () => {
     const server = createSecureServer({ ...PAIR }) as unknown as Http2Server
-    // A handshake that is under way has a second, which does not pass here however busy the machine is.
+    // A handshake that is under way has a second, which does not pass here however busy the machine
+    // is.
     const clock = new VirtualClock()
     const { t, port, slow } = await holding({}, server, clock)
     const { dam, secure } = handshake(port)

@@ -4,7 +4,7 @@ import type { WorkStatus } from './words.ts'
 /** State values of xstate: a name, or an object of regions, nested. */
 
 /** How the phase stands that an active state belongs to; undefined for what is no phase. */
-export function statusOf({ phases, life: { signals } }: Pick<View, 'phases' | 'life'>, id: string): WorkStatus | undefined {
+export function statusOfPhase({ phases, life: { signals } }: Pick<View, 'phases' | 'life'>, id: string): WorkStatus | undefined {
   const phase = phaseOf(phases, id)
   if (!phase) return undefined
   const { workStatus, fires } = phase

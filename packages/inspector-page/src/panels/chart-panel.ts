@@ -1,5 +1,5 @@
 import { LifeChart, type Lights } from '../chart/life-chart.ts'
-import { activeStates, settledStates, statusOf, workingPhases } from '../core/states.ts'
+import { activeStates, settledStates, statusOfPhase, workingPhases } from '../core/states.ts'
 import { edgeKey, type View } from '../core/view.ts'
 import { element, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
@@ -79,7 +79,7 @@ function lightsOf(view: View): Lights {
   const states = new Map<string, readonly string[]>()
   for (const id of active) {
     const [region, now] = partsOf(id)
-    const workStatus = statusOf(view, id)
+    const workStatus = statusOfPhase(view, id)
     states.set(id, workStatus === undefined ? ['active'] : ['active', workStatus])
     regions.set(region, { workStatus, now })
   }
