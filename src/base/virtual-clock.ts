@@ -105,6 +105,7 @@ export class VirtualClock implements Clock {
 
   /** As {@link systemClock}: a delay below zero is zero, one above 24.8 days is 24.8 days. */
   setTimeout(fn: () => void, ms: number): unknown {
+    checkArguments('setTimeout(fn, ms)', [fn, 'a function'], [ms, 'a number'])
     const delay = Math.min(Math.max(Number.isNaN(ms) ? 0 : ms, 0), DURATION_MS_MAX)
     const timer = new Timer(this.#now + delay, this.#ordered++, fn)
     if (this.#isStopped) return timer
@@ -187,6 +188,7 @@ export class VirtualClock implements Clock {
    * @throws QuiesceError ERR_TIMEOUT after `timersMax` timers
    */
   runUntil(isOver: () => boolean): Promise<boolean> {
+    checkArguments('runUntil(isOver)', [isOver, 'a function'])
     return this.#move(async () => {
       await this.#run('runUntil', () => !isOver())
       return isOver()
@@ -200,6 +202,7 @@ export class VirtualClock implements Clock {
    * milliseconds.
    */
   async waitForTimers(count = 1): Promise<void> {
+    checkArguments('waitForTimers(count?)', [count, 'a number'])
     await this.#settle()
     if (this.pending < count) await this.#untilPending(count)
     await this.#settle()

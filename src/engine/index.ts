@@ -20,7 +20,13 @@ export { PROFILES, type ProfileName } from '../endpoints/profile-names.ts'
 // One request on its way: what the traffic knows of it, its steps, its answer.
 export type { ExchangeView, PlacedStep } from '../http/chain.ts'
 export { isThenable } from '../http/emit-gate.ts'
-export { HEALTH_ENDPOINTS, type Health, type HealthEndpointName, type LivezCheckOptions } from '../http/health/health.ts'
+export {
+  checkedCheckOptions,
+  HEALTH_ENDPOINTS,
+  type Health,
+  type HealthEndpointName,
+  type LivezCheckOptions,
+} from '../http/health/health.ts'
 export { informersSynced } from '../http/health/health-built-ins.ts'
 export type { Check, CheckOptions } from '../http/health/health-check.ts'
 export { placeAll } from '../http/place-steps.ts'
@@ -34,7 +40,13 @@ export { responseOfUpgrade, takeSocket } from '../http/upgrade-answer.ts'
 export { pathOf, type RequestLike } from '../http/url.ts'
 export type { Life } from '../lifecycle/life.ts'
 export type { DefaultLog } from '../lifecycle/output.ts'
-export { checkedFunction, type DestroyOptions, type PreShutdownHookOptions } from '../lifecycle/registrations.ts'
+export {
+  checkedFunction,
+  checkedRegistration,
+  checkMuxSignal,
+  type DestroyOptions,
+  type PreShutdownHookOptions,
+} from '../lifecycle/registrations.ts'
 export type { ServedLife } from '../lifecycle/served-life.ts'
 export { createServedLife } from './served-life.ts'
 

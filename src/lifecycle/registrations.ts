@@ -114,10 +114,8 @@ export class Registrations {
   }
 
   addPreShutdownHook(name: string, run: StopCode, given: PreShutdownHookOptions = {}): Disposable {
-    checkName('a pre-shutdown hook', name)
-    const options = checkFields(`pre-shutdown hook ${show(name)}`, given, ['timeout', 'after'])
-    const after = checkedNames(`after of pre-shutdown hook ${show(name)}`, options.after)
-    const added = this.preShutdownHooks.add(name, { ...this.#bounded('pre-shutdown hook', name, run, options), after })
+    const { after, ...bounded } = this.#bounded(checkedRegistration('pre-shutdown hook', name, run, given))
+    const added = this.preShutdownHooks.add(name, { ...bounded, after })
     const cycle = findCycle(predecessors(this.preShutdownHooks.entries().map(([other, hook]) => ({ name: other, after: hook.after }))))
     if (!cycle) return added
     added[Symbol.dispose]()
@@ -125,10 +123,8 @@ export class Registrations {
   }
 
   addDestroy(name: string, run: StopCode, given: DestroyOptions = {}): Disposable {
-    checkName('a destroy function', name)
-    const options = checkFields(`destroy function ${show(name)}`, given, ['timeout', 'after'])
-    const after = checkedNames(`after of destroy function ${show(name)}`, options.after) ?? []
-    const added = this.destroyFunctions.add(name, { ...this.#bounded('destroy function', name, run, options), after })
+    const { after = [], ...bounded } = this.#bounded(checkedRegistration('destroy function', name, run, given))
+    const added = this.destroyFunctions.add(name, { ...bounded, after })
     const cycle = findCycle(new Map(this.destroyFunctions.entries().map(([other, { after }]) => [other, after])))
     if (!cycle) return added
     added[Symbol.dispose]()
@@ -136,12 +132,10 @@ export class Registrations {
   }
 
   addPhase(name: string, run: UserCode, given: PhaseOptions = {}): Disposable {
-    checkName('a phase', name)
-    const options = checkFields(`phase ${show(name)}`, given, ['timeout', 'after', 'before'])
-    const after = checkedNames(`after of phase ${show(name)}`, options.after) ?? ['NotAcceptingNewRequest']
-    const before = checkedNames(`before of phase ${show(name)}`, options.before) ?? ['destroy']
+    const checked = this.#bounded(checkedRegistration('phase', name, run, given))
+    const { after = ['NotAcceptingNewRequest'], before = ['destroy'], ...bounded } = checked
     refuseMisspelt(effectiveWiring({ mode: this.#mode }), { name, after, before })
-    const added = this.phases.add(name, { ...this.#bounded('phase', name, run, options), after, before })
+    const added = this.phases.add(name, { ...bounded, after, before })
     const mistake = this.#mistakeInPhases()
     if (!mistake) return added
     added[Symbol.dispose]()
@@ -149,9 +143,7 @@ export class Registrations {
   }
 
   addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable {
-    checkName('a mux-complete signal', name)
-    const usable = isAbortSignal(complete) || typeof (complete as PromiseLike<unknown> | undefined)?.then === 'function'
-    if (!usable) throw optionError(`mux-complete signal ${show(name)}`, complete, 'an AbortSignal or a promise')
+    checkMuxSignal(name, complete)
     const awaited = isAbortSignal(complete) ? complete : Promise.resolve(complete)
     const added = this.muxSignals.add(name, awaited)
     // It may reject before start() listens to it, which is no crash of the process: start() hears
@@ -212,11 +204,44 @@ export class Registrations {
     }
   }
 
-  #bounded(what: RegistrationKind, name: string, run: StopCode, { timeout }: BoundedOptions): Bounded {
-    const timeoutMs = timeout === undefined ? this.#hookTimeoutMs : parseDuration(`timeout of ${what} ${show(name)}`, timeout)
-    if (timeoutMs === 0) throw optionError(`timeout of ${what} ${show(name)}`, timeout, 'more than 0')
-    return { run: checkedFunction(what, name, run), timeoutMs }
+  #bounded<T extends { readonly timeoutMs: number | undefined }>({ timeoutMs = this.#hookTimeoutMs, ...rest }: T) {
+    return { ...rest, timeoutMs }
   }
+}
+
+/** What a registration may name. */
+interface Placed {
+  readonly after?: readonly string[] | undefined
+  readonly before?: readonly string[] | undefined
+}
+
+/**
+ * What a pre-shutdown hook, a destroy function or a phase was given, before it is known which
+ * others there are.
+ * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING, ERR_OPTION_INVALID
+ */
+export function checkedRegistration(
+  what: Exclude<RegistrationKind, 'post-start hook'>,
+  name: string,
+  run: unknown,
+  given: BoundedOptions & Placed = {},
+) {
+  checkName(`a ${what}`, name)
+  const of = `${what} ${show(name)}`
+  const options = checkFields(of, given, what === 'phase' ? ['timeout', 'after', 'before'] : ['timeout', 'after'])
+  const after = checkedNames(`after of ${of}`, options.after)
+  const before = checkedNames(`before of ${of}`, options.before)
+  const { timeout } = options
+  const timeoutMs = timeout === undefined ? undefined : parseDuration(`timeout of ${of}`, timeout)
+  if (timeoutMs === 0) throw optionError(`timeout of ${of}`, timeout, 'more than 0')
+  return { run: checkedFunction(what, name, run), timeoutMs, after, before }
+}
+
+/** @throws QuiesceError ERR_NAME_MISSING, ERR_OPTION_INVALID */
+export function checkMuxSignal(name: string, complete: unknown): void {
+  checkName('a mux-complete signal', name)
+  const usable = isAbortSignal(complete) || typeof (complete as PromiseLike<unknown> | undefined)?.then === 'function'
+  if (!usable) throw optionError(`mux-complete signal ${show(name)}`, complete, 'an AbortSignal or a promise')
 }
 
 /**

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { HostProcess } from '../actors/host.ts'
 import { checkArguments } from '../base/arguments.ts'
-import { QuiesceError, show } from '../base/errors.ts'
+import { optionError, QuiesceError, show } from '../base/errors.ts'
 import { ProcessExit } from '../base/thrown-exit.ts'
 
 export interface FakeProcessOptions {
@@ -14,7 +14,8 @@ export interface FakeProcessOptions {
   readonly platform?: NodeJS.Platform
 }
 
-type CrashOrigin = 'uncaughtException' | 'unhandledRejection'
+const ORIGINS = ['uncaughtException', 'unhandledRejection'] as const
+type CrashOrigin = (typeof ORIGINS)[number]
 
 /**
  * A process that a test ends, signals and crashes without touching its own: OS signals, crashes and
@@ -65,6 +66,7 @@ export class FakeProcess extends EventEmitter {
    * can listen to
    */
   signal(name: NodeJS.Signals): void {
+    checkArguments('signal(name)', [name, 'a text'])
     this.#mustLive('signal')
     if (name === 'SIGKILL' || name === 'SIGSTOP') {
       throw new QuiesceError('ERR_OPTION_INVALID', `FakeProcess.signal: got ${name}, allowed: signals that a process can listen to`)
@@ -77,6 +79,7 @@ export class FakeProcess extends EventEmitter {
    * @throws QuiesceError ERR_OPTION_INVALID for a process that is over
    */
   crash(thrown: unknown, origin: CrashOrigin = 'uncaughtException'): void {
+    if (!ORIGINS.includes(origin)) throw optionError('origin of crash(thrown, origin?)', origin, ORIGINS.join(' or '))
     this.#mustLive('crash')
     if (this.#heard(origin, thrown, origin)) return
     this.stderr.write(`${thrown instanceof Error ? thrown.stack : show(thrown)}\n`)

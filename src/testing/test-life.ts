@@ -14,7 +14,7 @@ import type { Report } from '../report/report.ts'
 import type { FakeProcess } from './fake-process.ts'
 import type { MemoryNetwork } from './network/memory-network.ts'
 import type { TestResponse } from './network/response-reader.ts'
-import { TestConnection, type TestRequestOptions } from './network/test-connection.ts'
+import { requestOptions, TestConnection, type TestRequestOptions } from './network/test-connection.ts'
 import { type LogLine, TestWorld, type TestWorldOptions } from './test-world.ts'
 
 /**
@@ -27,6 +27,9 @@ const START_MS_MAX = 5_000
  * may not get its turn for longer.
  */
 const START_CPU_MS_MIN = 1_000
+
+/** It serves, or will not. */
+const BEGUN: readonly string[] = ['PostStartHooksLaunched', 'StopRequested']
 
 /** A whole life under test: its world, what it said, and clients for it. */
 export class TestLife<L extends Life = Life> implements AsyncDisposable {
@@ -64,7 +67,10 @@ export class TestLife<L extends Life = Life> implements AsyncDisposable {
     return this.events.flatMap((event) => (event.type === 'signal' ? [event.name] : []))
   }
 
+  /** @throws QuiesceError ERR_UNKNOWN_REFERENCE for a name that no phase of this life fires */
   hasFired(signal: string): boolean {
+    // A slip of the hand would never have fired.
+    void this.life.signal(signal)
     return this.signals.includes(signal)
   }
 
@@ -114,9 +120,10 @@ export class TestLife<L extends Life = Life> implements AsyncDisposable {
 
   /** One request on a connection of its own, which is left afterwards. */
   async request(options: string | TestRequestOptions): Promise<TestResponse> {
+    const checked = requestOptions(options)
     const connection = await this.connect()
     try {
-      return await connection.request(options).response
+      return await connection.request(checked).response
     } finally {
       connection.destroy()
     }
@@ -138,7 +145,7 @@ export class TestLife<L extends Life = Life> implements AsyncDisposable {
     const bound = systemClock.setTimeout(() => {
       timedOut = true
     }, START_MS_MAX)
-    const hasBegun = (): boolean => this.hasFired('PostStartHooksLaunched') || this.hasFired('StopRequested') || this.#report !== undefined
+    const hasBegun = (): boolean => this.signals.some((name) => BEGUN.includes(name)) || this.#report !== undefined
     const before = process.cpuUsage()
     const isStarved = (): boolean => {
       const { user, system } = process.cpuUsage(before)

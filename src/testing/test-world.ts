@@ -88,7 +88,10 @@ export class TestWorld {
    * A life that another entry makes of a world, such as that of an API server. Its options are
    * those given: `platform: 'unknown'` and `logger: false` keep it from looking at the real one.
    */
-  readonly create = <L extends Life>(make: (host: Host) => L): L => this.#made(make(this.#host))
+  readonly create = <L extends Life>(make: (host: Host) => L): L => {
+    checkArguments('create(make)', [make, 'a function'])
+    return this.#made(make(this.#host))
+  }
 
   #made<L extends Life>(life: L): L {
     this.lives.push(life as unknown as Lifecycle)
@@ -96,6 +99,7 @@ export class TestWorld {
   }
 
   #withDefaults<O extends LifecycleOptions>(options: O): O {
+    checkArguments('a life of the test world (options?)', [options, 'an object'])
     const { platform, logger, exit } = options
     return {
       ...options,

@@ -8,31 +8,17 @@ import { createMachine } from 'xstate'
 import * as apiserver from '#apiserver/index.ts'
 import * as apiserverTesting from '#apiserver/testing/index.ts'
 import * as apiserverTracing from '#apiserver/tracing/index.ts'
-import { ModelError } from '#model'
 import * as fastify from '#src/frameworks/fastify.ts'
 import * as hono from '#src/frameworks/hono.ts'
 import * as nest from '#src/frameworks/nest.ts'
 import * as index from '#src/index.ts'
-import { createLife, QuiesceError } from '#src/index.ts'
+import { createLife } from '#src/index.ts'
 import * as metrics from '#src/metrics/index.ts'
 import * as opentelemetry from '#src/opentelemetry/index.ts'
 import * as testing from '#src/testing/index.ts'
+import { faultsOf, parse } from '../support/wrong-arguments.ts'
 
 const ENTRIES = { index, apiserver, apiserverTesting, apiserverTracing, metrics, opentelemetry, hono, fastify, nest, testing }
-
-const WRONG: Readonly<Record<string, unknown>> = {
-  undefined,
-  null: null,
-  number: 7,
-  text: '\u0000 no such',
-  boolean: true,
-  function: () => {},
-  list: [],
-  object: { noSuchField: 1 },
-  symbol: Symbol('wrong'),
-}
-const kindOf = (value: unknown): string =>
-  value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value === 'string' ? 'text' : typeof value
 
 /** Makes arguments that are right, or at least of the right kind. */
 type Row = () => readonly unknown[]
@@ -43,10 +29,7 @@ const exploration = () => testing.explore(MACHINE)
 const MACHINE = createMachine({})
 const AUTHORIZER = { authorize: () => ({ decision: 'allow' }) }
 
-/**
- * By how a call is written. A name with `?` may be left out, `...` is a list, and `=` takes
- * anything.
- */
+/** By how a call is written. */
 const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>>> = {
   index: {
     'attachLifecycle(server, options?)': () => [http.createServer(), {}],
@@ -197,11 +180,6 @@ const WITHOUT: readonly string[] = [
   'within',
 ]
 
-const parse = (call: string) => {
-  const [name = '', list = ''] = call.slice(0, -1).split('(')
-  return { name, names: list === '' ? [] : list.split(', ') }
-}
-
 const functionsOf = (entry: object): readonly string[] =>
   Object.entries(entry).flatMap(([name, value]) => (typeof value === 'function' ? [name] : []))
 
@@ -211,38 +189,18 @@ test.each(Object.entries(ENTRIES))('every function of %s has a row here', (entry
   expect(rows.filter((name) => !functionsOf(exported).includes(name))).toEqual([])
 })
 
-/** What came of it, in one line; undefined for an error of ours that names the argument. */
-async function faultOf(call: () => unknown, argument: string): Promise<string | undefined> {
-  let taken: unknown
-  try {
-    taken = await call()
-  } catch (thrown) {
-    if (!(thrown instanceof QuiesceError || thrown instanceof ModelError)) return String(thrown)
-    return thrown.message.includes(argument) ? undefined : `does not name it: ${thrown.message}`
-  }
-  await (taken as Partial<AsyncDisposable> | undefined)?.[Symbol.asyncDispose]?.()
-  return 'taken'
-}
-
 describe.each(Object.entries(CALLS).filter(([, rows]) => Object.keys(rows).length > 0))('%s', (entry, rows) => {
-  test.each(Object.entries(rows))('%s names the argument that is wrong', async (written, rightOnes) => {
-    const { name, names } = parse(written)
+  test.each(Object.entries(rows))('%s names the argument that is wrong', async (written, right) => {
     const exported = ENTRIES[entry as keyof typeof ENTRIES] as Readonly<Record<string, unknown>>
-    const called = exported[name] as ((...args: readonly unknown[]) => unknown) & (new (...args: readonly unknown[]) => unknown)
+    const called = exported[parse(written).name] as ((...args: readonly unknown[]) => unknown) &
+      (new (
+        ...args: readonly unknown[]
+      ) => unknown)
     const isClass = /^class\b/.test(Function.prototype.toString.call(called))
-    const faults: string[] = []
-    for (const [at, written] of names.entries()) {
-      if (written.startsWith('=')) continue
-      const argument = written.replace('...', '').replace('?', '')
-      const kinds = Object.keys(WRONG).filter(
-        (kind) => kind !== kindOf(rightOnes()[at]) && !(kind === 'undefined' && (written.endsWith('?') || written.startsWith('...'))),
-      )
-      for (const kind of kinds) {
-        const args = rightOnes().with(at, WRONG[kind])
-        const fault = await faultOf(() => (isClass ? new called(...args) : called(...args)), argument)
-        if (fault !== undefined) faults.push(`${argument}, ${kind}: ${fault}`)
-      }
-    }
+    const faults = await faultsOf(written, () => ({
+      called: (...args) => (isClass ? new called(...args) : called(...args)),
+      right: right(),
+    }))
     expect(faults).toEqual([])
   })
 })

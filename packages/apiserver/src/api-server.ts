@@ -6,6 +6,7 @@ import { type Delegate, notFoundDelegate } from './delegate.ts'
 import {
   type Check,
   type CheckOptions,
+  checkArguments,
   type DestroyOptions,
   HEALTH_ENDPOINTS,
   type Health,
@@ -256,6 +257,7 @@ export class ApiServer implements Delegate {
    * one unless it is there.
    */
   hasPostStartHook(name: string): boolean {
+    checkArguments('hasPostStartHook(name)', [name, 'a text'])
     return this.registered.hasPostStartHook(name)
   }
 
@@ -272,7 +274,8 @@ export class ApiServer implements Delegate {
    * Writes a warning into the log and into the report: for what a server does beside its requests.
    * Before the server is prepared, the warning waits until it is.
    */
-  warn(message: string, details?: Readonly<Record<string, unknown>>): void {
+  warn(message: string, details: Readonly<Record<string, unknown>> = {}): void {
+    checkArguments('warn(message, details?)', [message, 'a text'], [details, 'an object'])
     this.#facts.warn(message, details)
   }
 

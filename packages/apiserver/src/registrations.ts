@@ -1,7 +1,10 @@
 import {
   type Check,
+  checkedCheckOptions,
   checkedFunction,
+  checkedRegistration,
   checkFunction,
+  checkMuxSignal,
   type DestroyOptions,
   HEALTH_ENDPOINTS,
   type Health,
@@ -65,11 +68,12 @@ export class ApiServerRegistrations {
   }
 
   addPreShutdownHook(name: string, run: StopCode, options?: PreShutdownHookOptions): Disposable {
-    checkedFunction('pre-shutdown hook', name, run)
+    checkedRegistration('pre-shutdown hook', name, run, options)
     return this.#preShutdownHooks.add(name, (life) => void life.addPreShutdownHook(name, run, options))
   }
 
   addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable {
+    checkMuxSignal(name, complete)
     return this.#muxSignals.add(name, (life) => void life.addMuxCompleteSignal(name, complete))
   }
 
@@ -79,7 +83,7 @@ export class ApiServerRegistrations {
   }
 
   addDestroy(name: string, run: StopCode, options?: DestroyOptions): Disposable {
-    checkedFunction('destroy function', name, run)
+    checkedRegistration('destroy function', name, run, options)
     return this.#destroys.add(name, (life) => void life.addDestroy(name, run, options))
   }
 
@@ -95,6 +99,7 @@ export class ApiServerRegistrations {
 
   /** A check on one endpoint or several. */
   addCheck(on: readonly HealthEndpointName[], name: string, check: Check, options?: LivezCheckOptions): Disposable {
+    checkedCheckOptions(on.length === 1 && on[0] === 'livez' ? 'livez' : 'readyz', name, options)
     checkFunction(`health check ${show(name)}`, name, check)
     const line: Line = { of: 'check', name, on, given: { check, options } }
     const added: Disposable[] = []

@@ -74,6 +74,20 @@ export interface HookCheckOptions {
   readonly livezGraceMs?: number
 }
 
+/**
+ * What a check was given beside its function: only on `/livez` it may have a delay.
+ * @throws QuiesceError ERR_NAME_MISSING, ERR_OPTION_INVALID
+ */
+export function checkedCheckOptions(on: HealthEndpointName, name: string, given: LivezCheckOptions = {}) {
+  checkName('a health check', name)
+  const of = `health check ${show(name)}`
+  const options = checkFields(of, given, on === 'livez' ? ['timeout', 'group', 'delay'] : ['timeout', 'group'])
+  const { timeout, group, delay = 0 } = options
+  if (timeout !== undefined) parseDuration(`timeout of ${of}`, timeout)
+  const delayMs = parseDuration(`delay of ${of}`, delay)
+  return { ...(timeout !== undefined && { timeout }), ...(group !== undefined && { group }), delayMs }
+}
+
 export interface LivezCheckOptions extends CheckOptions {
   /** How long the check passes without being run, from now on. Default 0. */
   readonly delay?: Duration
@@ -162,9 +176,8 @@ export class Health {
   }
 
   addLivezCheck(name: string, check: Check, options: LivezCheckOptions = {}): Disposable {
-    const { delay = 0, ...shared } = options
-    const delayMs = parseDuration(`delay of health check ${show(name)}`, delay)
-    return this.#endpoints.livez.add(this.#named(name, check, shared, ['delay']), delayMs)
+    const { delayMs, ...shared } = checkedCheckOptions('livez', name, options)
+    return this.#endpoints.livez.add(this.#named(name, check, shared), delayMs)
   }
 
   addReadyzCheck(name: string, check: Check, options: CheckOptions = {}): Disposable {
@@ -298,9 +311,8 @@ export class Health {
     return [...this.#all, ...this.#extra.map(({ endpoint }) => endpoint)]
   }
 
-  #named(name: string, check: Check, given: CheckOptions, more: readonly string[] = []): NamedCheck {
-    checkName('a health check', name)
-    const options = checkFields(`health check ${show(name)}`, given, ['timeout', 'group', ...more])
+  #named(name: string, check: Check, given: CheckOptions): NamedCheck {
+    const { delayMs: _, ...options } = checkedCheckOptions('readyz', name, given)
     return new NamedCheck(name, check, { timeout: this.#checkTimeoutMs, ...options }, this.#clock, this.#onTurn)
   }
 

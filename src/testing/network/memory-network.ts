@@ -71,6 +71,7 @@ export class MemoryNetwork implements Carrier {
    * @throws QuiesceError ERR_OPTION_INVALID when it listens already
    */
   adopt<S extends NetServer>(server: S): S {
+    checkArguments('adopt(server)', [server, withFields('a server of node:http or node:net', 'listen', 'on')])
     if (server.listening) {
       throw new QuiesceError(
         'ERR_OPTION_INVALID',

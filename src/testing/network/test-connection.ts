@@ -1,4 +1,6 @@
+import { checkArguments } from '../../base/arguments.ts'
 import { QuiesceError } from '../../base/errors.ts'
+import { checkFields } from '../../base/fields.ts'
 import type { MemorySocket } from './memory-socket.ts'
 import { ResponseReader, type TestResponse } from './response-reader.ts'
 
@@ -10,6 +12,15 @@ export interface TestRequestOptions {
   /** Beside `Host`, and the `Content-Length` of a body. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+}
+
+const OPTIONS = ['method', 'path', 'headers', 'body'] as const satisfies readonly (keyof TestRequestOptions)[]
+
+/** @throws QuiesceError ERR_OPTION_INVALID for a field that is none: it would not be sent */
+export function requestOptions(given: string | TestRequestOptions): TestRequestOptions {
+  const options = typeof given === 'string' ? { path: given } : checkFields('request(options)', given, OPTIONS)
+  checkArguments('request({ path })', [options.path, 'a text'])
+  return options
 }
 
 /** `ended`: the server closed in order. `reset`: it did not. `left`: we closed. */
@@ -145,7 +156,7 @@ export class TestConnection {
    * @throws QuiesceError ERR_ABORTED when the connection is closed
    */
   request(options: string | TestRequestOptions): TestRequest {
-    const { method = 'GET', path, headers = {}, body } = typeof options === 'string' ? { path: options } : options
+    const { method = 'GET', path, headers = {}, body } = requestOptions(options)
     const lines = Object.entries({
       Host: 'test',
       ...(body !== undefined && { 'Content-Length': String(Buffer.byteLength(body)) }),

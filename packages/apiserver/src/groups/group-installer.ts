@@ -1,4 +1,4 @@
-import { optionError, QuiesceError, show } from '../engine.ts'
+import { checkArguments, optionError, QuiesceError, show, withFields } from '../engine.ts'
 import type { ApiHandler } from '../mux/path-mux.ts'
 import type { ApiGroup, ApiVersion } from './api-group.ts'
 import { Container, type Route } from './container.ts'
@@ -13,6 +13,9 @@ import type { RestWorld } from './rest/rest-request.ts'
 
 /** Where the group without a name may be. */
 const LEGACY_PREFIXES = ['/api']
+
+/** What `apiGroup()` returns. */
+const GROUP = withFields('what apiGroup() returned', 'group', 'versions')
 
 /** What of a server a group needs when it is installed. */
 export interface InstallerParts {
@@ -54,6 +57,7 @@ export class GroupInstaller {
    * @throws QuiesceError ERR_OPTION_INVALID, ERR_DUPLICATE
    */
   install(groups: readonly ApiGroup[]): Disposable {
+    checkArguments('installApiGroups(...groups)', [groups, GROUP])
     for (const { group, versions } of groups) {
       if (versions.length === 0) throw optionError(`versions of group ${show(group)}`, [], 'one with resources: no version priority')
       if (group === '') throw optionError('group', group, 'a name: empty group, which installLegacyApiGroup() is for')
@@ -67,6 +71,7 @@ export class GroupInstaller {
   }
 
   installLegacy(prefix: string, group: ApiGroup): Disposable {
+    checkArguments('installLegacyApiGroup(prefix, group)', [prefix, 'a text'], [group, GROUP])
     if (!LEGACY_PREFIXES.includes(prefix)) throw optionError('prefix', prefix, LEGACY_PREFIXES.join(', '))
     if (group.group !== '') throw optionError('group', group.group, 'the one without a name')
     if (group.versions.length === 0) throw optionError('versions of the group without a name', [], 'one with resources')

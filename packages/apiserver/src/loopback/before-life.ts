@@ -1,11 +1,12 @@
-import type { UserCodeContext } from '../engine.ts'
+import { checkArguments, type UserCodeContext } from '../engine.ts'
 import { type Loopback, type LoopbackClient, notListening } from './loopback.ts'
 
 /** The client of a server that may not have been prepared yet, to be kept by what is registered. */
 export class LoopbackBeforeLife implements LoopbackClient {
   #own: Loopback | undefined
 
-  async fetch(path: string, init?: RequestInit): Promise<Response> {
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    checkArguments('fetch(path, init?)', [path, 'a text'], [init, 'an object'])
     if (this.#own === undefined) throw notListening(path, 'it has not been prepared')
     return this.#own.fetch(path, init)
   }
