@@ -14,8 +14,8 @@ const globalSetup = ['test/support/build.ts']
 const BROWSER = 'test/support/browser.ts'
 
 /**
- * Browsers, other frameworks, the packed package, what clients lose, and machines with seeded bugs, each of which is explored anew: what
- * `npm run test:e2e` runs, so that `npm test` takes minutes.
+ * Browsers, other frameworks, the packed package, what clients lose, machines with seeded bugs, each of which is explored anew, and lives of
+ * more states than the plain ones, whose properties `npm test` has: what `npm run test:e2e` runs, so that `npm test` takes minutes.
  * `scripts/test.mjs` says which of both is to run; without that word all of them do, and what is named on the command line is found.
  */
 const endToEnd = [
@@ -23,8 +23,8 @@ const endToEnd = [
   'test/loss/**/*.test.ts',
   'test/recipes/**/*.test.ts',
   'test/types/**/*.test.ts',
-  'packages/model/test/packed.test.ts',
-  'test/model/{broken-phases,edited-table,consequences}.test.ts',
+  'packages/model/test/{packed,mutants}.test.ts',
+  'test/model/{broken-phases,edited-table,consequences,timed,larger-lives,more-lives}.test.ts',
 ]
 const suite = process.env['SUITE']
 

@@ -1,17 +1,13 @@
 // Fails when: a user's own life cannot be checked in two lines, is checked without its hooks and
 // phases, or a mistake of theirs is not shown.
-import { createServer as createNodeServer } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { attachLifecycle, createServer, type Life, type ServerOptions } from '#src/index.ts'
+import { createServer, type Life, type ServerOptions } from '#src/index.ts'
 import {
   assertHolds,
   type CheckLifeOptions,
-  check,
   checkLife,
-  exploreLifecycle,
   happening,
   inOrder,
-  invariantsOf,
   mayBeVacuous,
   type Property,
   planOf,
@@ -52,38 +48,6 @@ describe('a life of the user’s', () => {
         message: expect.stringMatching(/^queue\/last does not hold: the queue is flushed.*0 start\n.*=> flush-queue starts/s) as string,
       }),
     )
-  })
-
-  test('holds with a server whose owner has still to call listen(), for which no bound is kept', { timeout: 60_000 }, () => {
-    const { mode, awaitsListen, ...rest } = planOf(attachLifecycle(createNodeServer(), { logger: false }))
-    expect(awaitsListen).toBe(true)
-    const plan = { ...rest, mode, awaitsListen: true }
-    const exploration = exploreLifecycle(plan, { outside: ['start', 'stop'] })
-    assertHolds(check(exploration, invariantsOf(plan)))
-    const violated = check(exploration, invariantsOf({ ...rest, mode })).filter(({ holds }) => !holds)
-    expect(violated.map(({ id }) => id)).toContain('start/bounded')
-  })
-
-  describe('whose destroy functions come after others', () => {
-    const ordered = (destroyOrder: 'registration' | 'reverse', after?: readonly string[]): Life => {
-      const server = createServer({ listener: nothing }, { destroyOrder, logger: false })
-      server.addDestroy('pool', nothing, { after })
-      server.addDestroy('queue', nothing)
-      server.addDestroy('metrics', nothing)
-      return server
-    }
-
-    test.each(['registration', 'reverse'] as const)('holds in %s, and when the program says now', { timeout: 60_000 }, (order) => {
-      assertHolds(checkLife(ordered(order, ['queue']), { outside: ['start', 'stop', 'stop-now'] }))
-    })
-
-    test.each([
-      ['heeds no after', ordered('registration'), ordered('registration', ['queue'])],
-      ['does not reverse', ordered('registration'), ordered('reverse')],
-    ])('does not, of a machine that %s', { timeout: 60_000 }, (_, made, meant) => {
-      const verdicts = check(exploreLifecycle(planOf(made), { outside: ['start', 'stop'] }), invariantsOf(planOf(meant)))
-      expect(verdicts.filter(({ holds }) => !holds).map(({ id }) => id)).toEqual(['brackets/destroy'])
-    })
   })
 
   test('is explored with what is registered, and in the other mode on request', () => {

@@ -249,7 +249,8 @@ const BANS: readonly Ban[] = [
 /** This folder spells out what it forbids. */
 const OWN = 'test/tidy/'
 
-function offences({ path, ast, ...rest }: Source): string[] {
+function offences(source: Source): string[] {
+  const { path, ast } = source
   const place = path.replace(/^packages\/[\w-]+\//, '')
   const bans = BANS.filter(
     ({ within, except }) => [place, path].some((each) => each.startsWith(within)) && !except?.some((prefix) => path.startsWith(prefix)),
@@ -257,7 +258,7 @@ function offences({ path, ast, ...rest }: Source): string[] {
   const found: string[] = []
   walk(ast, (node) => {
     for (const { what, instead, is } of bans) {
-      if (is(node, { path, ast, ...rest })) found.push(`${path}:${lineOf(ast, node)}: ${what}; use ${instead}`)
+      if (is(node, source)) found.push(`${path}:${lineOf(ast, node)}: ${what}; use ${instead}`)
     }
   })
   return found

@@ -1,0 +1,47 @@
+// Fails when: an invariant does not hold for a life with hooks, mux-complete signals or crashes, or
+// our machines behave otherwise on live actors.
+import { describe, expect, test } from 'vitest'
+import { mismatches } from '#model'
+import { exploreLifecycle } from '#src/model/life/lifecycle-model.ts'
+import { plannedHooks } from '../support/fake-effects.ts'
+import { lifeInput } from './life-input.ts'
+import { life, violated } from './violated.ts'
+
+const withHooks = lifeInput({
+  preShutdownHooks: plannedHooks(['leave']),
+  destroyFunctions: [{ kind: 'destroy', name: 'pool', timeoutMs: 1_000 }],
+})
+
+describe.each(['refuse', 'retry-after'] as const)('%s mode', (mode) => {
+  test('every invariant holds with hooks and destroy functions', { timeout: 120_000 }, () => {
+    expect(violated({ mode, input: withHooks, outside: ['start', 'stop'] })).toEqual({})
+  })
+})
+
+describe('a life with mux-complete signals', () => {
+  const muxSignals = ['apis', 'crds']
+
+  test.each(['refuse', 'retry-after'] as const)('%s: every invariant holds', { timeout: 120_000 }, (mode) => {
+    expect(violated({ mode, muxSignals, outside: ['stop'] })).toEqual({})
+  })
+
+  test('also when one answers before the start, in any order of start and stop', { timeout: 120_000 }, () => {
+    expect(violated({ mode: 'refuse', muxSignals: ['apis'] })).toEqual({})
+  })
+
+  test('is on live actors as it is explored', { timeout: 120_000 }, () => {
+    const explored = exploreLifecycle(life({ mode: 'refuse', muxSignals }), { outside: ['stop'] })
+    expect(mismatches(explored, { sample: 2 }).slice(0, 1)).toEqual([])
+  })
+})
+
+test('also with crashes of both origins, one after the other and as an echo', { timeout: 120_000 }, () => {
+  expect(violated({ mode: 'refuse', outside: ['crash', 'rejection'] })).toEqual({})
+})
+
+test('the explored life is the live one: state, timers and every word of it', { timeout: 120_000 }, () => {
+  const stopOnly = exploreLifecycle(life({ mode: 'refuse' }), { outside: ['stop'] })
+  expect(mismatches(stopOnly, { sample: 3 }).slice(0, 1)).toEqual([])
+  const whole = exploreLifecycle(life({ mode: 'refuse', input: withHooks }))
+  expect(mismatches(whole, { sample: 40 }).slice(0, 1)).toEqual([])
+})
