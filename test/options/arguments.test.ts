@@ -27,6 +27,8 @@ const RESOURCE = { group: '', resource: 'pods' }
 const plan = () => testing.planOf(life())
 const exploration = () => testing.explore(MACHINE)
 const MACHINE = createMachine({})
+const server = () => apiserver.createApiServer(apiserver.completeConfig({ platform: 'unknown' }))
+const LIST_WATCH = () => apiserver.storageListWatch('n', apiserver.memoryStorage().resource())
 const AUTHORIZER = { authorize: () => ({ decision: 'allow' }) }
 
 /** By how a call is written. */
@@ -69,6 +71,11 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
     'createStore(engine)': () => [{ name: 'n', open: () => {} }],
     'memoryEngine(options?)': () => [{}],
     'storageOver(store, resource, tuning?)': () => [{ use: () => {}, hold: () => {} }, { group: '', plural: 'p' }, {}],
+    'createInformer(client, options?)': () => [LIST_WATCH(), {}],
+    'createWorkQueue(options?)': () => [{}],
+    'loopbackResource(loopback, resource, scope?)': () => [server().loopback, {}, {}],
+    'sharedInformers(server, options?)': () => [server(), {}],
+    'storageListWatch(name, storage)': () => ['n', apiserver.memoryStorage().resource()],
     'createApiServer(config)': () => [apiserver.completeConfig({})],
     'defineResource(definition)': () => [{}],
     'emptyDelegate(handler?)': () => [() => {}],

@@ -87,7 +87,7 @@ const OBJECTS: Readonly<Record<string, Of>> = {
     },
     inner: ['prepareFor', 'routeOf'],
   },
-  loopback: { make: () => server().loopback, rows: { 'fetch(path, init?)': ['/a', {}] } },
+  loopback: { make: () => server().loopback, rows: { 'fetch(path, init?)': ['/a', {}] }, inner: ['become', 'check'] },
   storageReadiness: { make: () => server().storageReadiness, rows: { 'register(resource, probe)': ['a', nothing] }, inner: ['hook'] },
   MemoryStorage: { make: memory, rows: { 'resource()': [] } },
   MetricRegistry: {

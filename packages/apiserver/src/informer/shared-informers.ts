@@ -46,8 +46,9 @@ const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook'
  * const informers = sharedInformers(server)
  * informers.of(widgets).events$.subscribe(({ type, object }) => queue.add(object.metadata.name))
  */
-export function sharedInformers(server: ApiServer, { resync = '10m' }: SharedInformersOptions = {}): SharedInformers {
-  checkArguments('sharedInformers(server, options?)', [server, A_SERVER])
+export function sharedInformers(server: ApiServer, options: SharedInformersOptions = {}): SharedInformers {
+  checkArguments('sharedInformers(server, options?)', [server, A_SERVER], [options, 'an object'])
+  const { resync = '10m' } = options
   parseDuration('resync of sharedInformers()', resync)
   const all = new Map<string, Informer>()
   let running: AbortSignal | undefined
