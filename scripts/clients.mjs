@@ -9,6 +9,7 @@
 //   --server quiesce,go    some of quiesce, server.close() and go, which is Go's net/http
 //   --method GET           one method
 //   --jobs 1               ends at a time
+//   --write                keeps the results in scripts/clients/results.json, of which the tables of the documents are made
 //   --at-most 0            fails when the clients of quiesce have lost more requests than that
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,6 +19,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { keepResults } from './clients/tables.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -28,6 +30,7 @@ const { values } = parseArgs({
     server: { type: 'string', default: 'quiesce,server.close()' },
     method: { type: 'string', default: 'GET,POST' },
     jobs: { type: 'string', default: '1' },
+    write: { type: 'boolean' },
     'at-most': { type: 'string' },
   },
 })
@@ -126,12 +129,20 @@ const cells = chosen(values.protocol, ['HTTP/1.1', 'HTTPS', 'h2']).flatMap((prot
 )
 const queue = [...cells]
 let lostByQuiesce = 0
+/** @type {import('./clients/tables.mjs').Result[]} */
+const results = []
 async function work() {
   for (let cell = queue.shift(); cell; cell = queue.shift()) {
     const ends = []
     for (let count = 0; count < Number(values.ends); count++) ends.push(await end(cell))
     const counts = ends.map(({ lost }) => Object.values(lost).reduce((sum, n) => sum + n, 0))
     if (cell.server === 'quiesce') lostByQuiesce += counts.reduce((sum, n) => sum + n, 0)
+    results.push({
+      ...cell,
+      ends: ends.length,
+      lost: counts.reduce((sum, n) => sum + n, 0),
+      endsWithLoss: counts.filter((n) => n > 0).length,
+    })
     const whys = new Set(ends.flatMap(({ lost }) => Object.keys(lost)))
     const times = ends.map(({ ms }) => ms).sort((a, b) => a - b)
     console.log(
@@ -140,6 +151,7 @@ async function work() {
   }
 }
 await Promise.all(Array.from({ length: Number(values.jobs) }, work))
+if (values.write) keepResults(results)
 const atMost = values['at-most']
 if (atMost !== undefined) {
   const holds = cells.length > 0 && lostByQuiesce <= Number(atMost)

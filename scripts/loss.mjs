@@ -186,7 +186,7 @@ function conclude(tallies, broken = 0) {
       console.log(`${text}\n`)
       if (values.write) writeBetweenMarkers('docs/performance.md', name, () => text)
     }
-    if (values.write && values.peers !== undefined) writeBetweenMarkers('README.md', 'loss summary', (before) => summary(tallies, before))
+    if (values.write && values.peers !== undefined) writeBetweenMarkers('README.md', 'loss summary', () => summary(tallies))
     const [first, ...others] = lives
     if (first) console.log(lineOf(sumOf([first, ...others])).replace(nameOf(first.cell), 'all cells'))
   }

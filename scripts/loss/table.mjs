@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { DIMENSIONS, nameOf } from '../../test/loss/cells.mjs'
 import { isHttp2 } from '../../test/loss/protocols.mjs'
+import { keptResults, shortRows } from '../clients/tables.mjs'
 import { isClean, sumOf } from './tally.mjs'
 
 /** @typedef {import('./tally.mjs').Tally} Tally */
@@ -61,11 +62,11 @@ function peersTable(tallies) {
 
 /**
  * For the README: what was measured over HTTP/1.1 of quiesce, with its defaults off Kubernetes, and
- * of the others from the one that lost least to the one that lost most. Rows of other protocols stay
- * as they are: they are of `npm run test:clients`.
- * @param {readonly Tally[]} tallies @param {string} before what stands there now
+ * of the others from the one that lost least to the one that lost most. The rows of other protocols
+ * are of `npm run test:clients`.
+ * @param {readonly Tally[]} tallies
  */
-export function summary(tallies, before) {
+export function summary(tallies) {
   const of = tallies.filter(({ cell }) => cell.protocol === 'HTTP/1.1' && cell.delay === 0 && cell.mode === DIMENSIONS.mode[0])
   const lostBy = (/** @type {(tally: Tally) => boolean} */ isOf) => {
     const names = [...new Set(of.filter(isOf).map(({ who }) => who))]
@@ -83,10 +84,10 @@ export function summary(tallies, before) {
     ...DIMENSIONS.link.map((link) => row(`${link} ms`, ({ cell }) => cell.load === 'quiet' && cell.link === link)),
     row('event loop blocked for 300 ms', ({ cell }) => cell.load === 'blocked'),
   ]
-  const others = before.split('\n').filter((line) => /^\| (HTTPS|HTTP\/2)/.test(line))
-  return [table([['protocol, and network delay each way', 'quiesce', '`server.close()` and other libraries'], ...rows]), ...others].join(
-    '\n',
-  )
+  return [
+    table([['protocol, and network delay each way', 'quiesce', '`server.close()` and other libraries'], ...rows]),
+    ...shortRows(keptResults()),
+  ].join('\n')
 }
 
 /** A line for each version of Node. @param {readonly Tally[]} lives */
