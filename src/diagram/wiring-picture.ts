@@ -28,7 +28,7 @@ export interface FlowNode {
   readonly does?: Consequence
 }
 
-const doing = (signal: string): { readonly does?: Consequence } =>
+const consequenceOf = (signal: string): { readonly does?: Consequence } =>
   Object.hasOwn(ON_SIGNAL, signal) ? { does: ON_SIGNAL[signal as keyof typeof ON_SIGNAL] } : {}
 
 export function flowOf(wiring: Wiring): WiringFlow {
@@ -38,7 +38,7 @@ export function flowOf(wiring: Wiring): WiringFlow {
   for (const [, { after, lane }] of rows) {
     for (const signal of after)
       if (!firedBy.has(signal) && !given.has(signal))
-        given.set(signal, { id: `given ${signal}`, name: decoded(signal), lane, ...doing(signal) })
+        given.set(signal, { id: `given ${signal}`, name: decoded(signal), lane, ...consequenceOf(signal) })
   }
   return {
     nodes: [...given.values(), ...rows.map(([name, row]): FlowNode => ({ id: stateKey(name), name, lane: row.lane, row }))],

@@ -105,7 +105,7 @@ export function sendsOn(platform: PlatformName): boolean {
   return !specs.some(({ name, endsTrafficFirst }) => name === platform && endsTrafficFirst)
 }
 
-/** Why a stop of that platform does not reach this process; see {@link whyDeaf}. */
+/** Why a stop of that platform does not reach this process; see {@link whyUnreachableBySignal}. */
 export function whyUnstoppable(platform: PlatformName, started: Started): string | undefined {
   const specs: readonly PlatformSpec[] = PLATFORMS
   return specs.some(({ name, signalsAll }) => name === platform && signalsAll) ? undefined : whyUnreachableBySignal(started)

@@ -139,16 +139,16 @@ function sayWhyNotGraceful({ host, options }: RunnableLife, report: Report): voi
   for (const line of whyNotGraceful(report)) sayOnStandardError(host.process.stderr, `quiesce: ${line}\n`)
 }
 
-let isDeafnessSaid = false
+let isWarned = false
 
 /** Once in a process: it is said to those who look why their requests are cut. */
 function warnIfUnreachableBySignal(life: RunnableLife): void {
-  if (life.host.process !== process || isDeafnessSaid) return
+  if (life.host.process !== process || isWarned) return
   const { facts, platform } = life.options
   const { ppid } = process
   const why = whyUnstoppable(platform.name, { ...facts, ppid, parent: commandLineOf(ppid) })
   if (why === undefined) return
-  isDeafnessSaid = true
+  isWarned = true
   warn(life, { code: 'WARN_SIGNAL_LOST', message: why })
 }
 

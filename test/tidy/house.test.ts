@@ -51,12 +51,25 @@ describe('doc comments', () => {
   })
 })
 
-test('retired words: in names, texts and comments, by capitals, and two words that are one term', () => {
-  const counts = retiredWords(texts({ 'a.ts': '// It was told.\nconst idleUntold = ERR_LOOKED_AT\nlastWords("retell")' }))
-  expect(Object.entries(counts).filter(([, count]) => count > 0)).toEqual([
-    ['told', 1],
-    ['untold', 1],
-    ['lookedat', 1],
-    ['lastwords', 1],
-  ])
+describe('retired words', () => {
+  const countsIn = (text: string, path = 'a.ts') => Object.entries(retiredWords(texts({ [path]: text }))).filter(([, count]) => count > 0)
+
+  test('are counted in names, taken apart at their capitals, and in texts of one word', () => {
+    expect(countsIn("const idleTold = ERR_LOOKED_AT\nlastWords('tell')")).toEqual([
+      ['told', 1],
+      ['tell', 1],
+      ['lookedat', 1],
+      ['lastwords', 1],
+    ])
+    expect(countsIn('', 'src/telling/spoken.ts')).toEqual([['spoken', 1]])
+  })
+
+  test('good English in a sentence is none, and words that are not are counted there, too', () => {
+    expect(countsIn("// It was told, and looked at.\nsay('clients are told to leave')")).toEqual([])
+    expect(countsIn('/** The keeper of it. */\nconst a = 1')).toEqual([['keeper', 1]])
+  })
+
+  test('names of others are none', () => {
+    expect(countsIn('const code = constants.NGHTTP2_ENHANCE_YOUR_CALM')).toEqual([])
+  })
 })

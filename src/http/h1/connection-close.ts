@@ -9,8 +9,8 @@ const WRITE_HEAD: unique symbol = Symbol('quiesce.writeHead')
 interface NotifiesByHead extends Wire {
   readonly connection: WireConnection
   /**
-   * A response went out untold because its head was sent too early to tell; the next one tells for
-   * certain.
+   * An answer could not notify its client, because its head was sent too early; the next one does
+   * for certain.
    */
   isOverdue: boolean
   /** Has its socket linger when node would close it at once after a last response. */

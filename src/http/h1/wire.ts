@@ -30,8 +30,8 @@ export class Http1Wire implements Wire {
   readonly stage = undefined
   readonly notifiesAnyTime = false
   /**
-   * A response went out untold because its head was sent too early to tell; the next one tells for
-   * certain.
+   * An answer could not notify its client, because its head was sent too early; the next one does
+   * for certain.
    */
   isOverdue = false
   /** A request that was answered before all of its body had come. The rest is not waited for. */

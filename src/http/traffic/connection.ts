@@ -302,9 +302,9 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
     const host = remoteFamily === 'IPv6' ? `[${remoteAddress}]` : remoteAddress
     const address = remotePort === undefined ? host : `${host}:${remotePort}`
     const beside = this.#isTaken ? 'another protocol' : this.isHalfSent ? 'half-sent request' : undefined
-    const doing = this.outstanding.oldest?.name ?? stage ?? beside
+    const work = this.outstanding.oldest?.name ?? stage ?? beside
     return {
-      name: doing ? `${address} ${doing}` : address,
+      name: work ? `${address} ${work}` : address,
       ageMs: now - this.openedAt,
       ...this.connectionProtocol,
       ...(this.#undelivered > 0 && { undeliveredBytes: this.#undelivered }),

@@ -47,7 +47,7 @@ export interface TrafficOptions extends RequestChainsOptions {
  *
  * Here its parts are connected, each of which has one duty: {@link RequestChains} lets in or
  * refuses, {@link InFlight} counts, {@link Connections} knows what is open, {@link
- * ClientNotification} who is told when, and so on. The request path goes through them by a keeper
+ * ClientNotification} who is told when, and so on. The request path goes through them by a port
  * (`traffic-ports.ts`): it reads plain fields and bumps plain counters, with one object per request
  * and no emission.
  */
