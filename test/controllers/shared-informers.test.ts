@@ -99,7 +99,7 @@ describe('a client of the loopback', () => {
     const updated = await client.update({ ...created, spec: { size: 2 } })
     await expect(client.update({ ...created, spec: { size: 3 } })).rejects.toMatchObject({ failure: { code: 409, reason: 'Conflict' } })
     expect((await client.get(key))?.['spec']).toMatchObject({ size: 2 })
-    for (let at = 0; at < 1_100; at++) memory.create(widget(`many-${at}`, { namespace: 'default' }) as ApiObject)
+    for (let at = 0; at < 1_100; at++) await memory.create(widget(`many-${at}`, { namespace: 'default' }) as ApiObject)
     const { items, resourceVersion } = await client.list({ signal: new AbortController().signal })
     expect(items).toHaveLength(1_101)
     const seen: string[] = []
@@ -118,14 +118,14 @@ describe('a client of the loopback', () => {
 
 test('a storage of the process can be followed without a server', async () => {
   const memory = memoryStorage().resource()
-  memory.create(widget('one', { namespace: 'default' }) as ApiObject)
+  await memory.create(widget('one', { namespace: 'default' }) as ApiObject)
   const informer = createInformer(storageListWatch('demo.example/v1/widgets', memory))
   const events: InformerEvent[] = []
   informer.events$.subscribe((event) => void events.push(event))
   const stop = new AbortController()
   const ended = informer.run(stop.signal)
   await informer.synced()
-  memory.create(widget('two', { namespace: 'default' }) as ApiObject)
+  await memory.create(widget('two', { namespace: 'default' }) as ApiObject)
   await expect.poll(() => events.map(({ type, object }) => `${type} ${object.metadata.name}`)).toEqual(['added one', 'added two'])
   stop.abort()
   await ended

@@ -94,6 +94,7 @@ const LAYERS: readonly Layer[] = [
   // The generic API server: a package of its own, built on the engine. Its machine is as pure as
   // those of the life.
   { place: 'packages/apiserver/src/audit/batches.ts', loads: ['xstate'], only: [] },
+  { place: 'packages/apiserver/src/leases/election.ts', loads: ['xstate'], only: [] },
   { place: 'packages/apiserver/src/engine.ts', loads: [], only: ['src/engine/'] },
   { place: 'packages/apiserver/src/tracing/', loads: ['@opentelemetry/api'], only: ['packages/apiserver/src/engine.ts'] },
   { place: 'packages/apiserver/src/', loads: ['node:', 'rxjs', 'xstate', 'hono'], lazy: ['jose', 'yaml'], types: ['jose'] },

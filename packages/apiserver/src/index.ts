@@ -97,6 +97,9 @@ export {
   type WorkQueueRun,
 } from './informer/work-queue.ts'
 export { addLatency, type Layer } from './latency.ts'
+export { addIdentityLease, type IdentityLeaseOptions } from './leases/identity-lease.ts'
+export { addLeaderElection, createLeaderElector, type LeaderElectionOptions, type LeaderElector } from './leases/leader-election.ts'
+export { LEASES, type Lease, type LeaseSpec, leaseGroup } from './leases/lease.ts'
 export type { WithLoopback } from './loopback/before-life.ts'
 export type { LoopbackClient } from './loopback/loopback.ts'
 export type { ApiHandler } from './mux/path-mux.ts'

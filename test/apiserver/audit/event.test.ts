@@ -2,8 +2,9 @@
 // upstream's form; or a time is written wrong.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type AuditEvent, eventJson, eventListJson, microTime } from '#apiserver/audit/event.ts'
+import { type AuditEvent, eventJson, eventListJson } from '#apiserver/audit/event.ts'
 import { compactJson, jsonText } from '#apiserver/encoding/json.ts'
+import { microTime } from '#apiserver/micro-time.ts'
 
 const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('', '"', '\\', '<&>', '\u2028', '\ud800', '\n', 'é'))
 const texts = fc.array(text, { maxLength: 3 })

@@ -5,6 +5,7 @@ import type { AuditBackend, Clock } from '../engine.ts'
 import { headerText } from '../first-header.ts'
 import { IMPERSONATOR } from '../impersonation/impersonator.ts'
 import { latencyAnnotations } from '../latency.ts'
+import { microTime } from '../micro-time.ts'
 import { otherReadingsOf } from '../readings.ts'
 import { failureStatus } from '../status.ts'
 import type { Failure } from '../status-errors.ts'
@@ -16,7 +17,6 @@ import {
   type AuditedStatus,
   type AuditLevel,
   type AuditStage,
-  microTime,
   requestPart,
   sorted,
   userPart,

@@ -11,6 +11,10 @@ export class LoopbackBeforeLife implements LoopbackClient {
     return this.#own.fetch(path, init)
   }
 
+  get addresses(): readonly string[] {
+    return this.#own?.addresses ?? []
+  }
+
   /** @see Loopback.check */
   readonly check = (): void => this.#own?.check()
 

@@ -29,6 +29,8 @@ export interface LoopbackClient {
    * const answer = await server.loopback.fetch('/api/v1/namespaces')
    */
   fetch(path: string, init?: RequestInit): Promise<Response>
+  /** Where the server listens, as `HOST:PORT` or the path of a socket; empty before it does. */
+  readonly addresses: readonly string[]
 }
 
 /**
@@ -61,6 +63,13 @@ export class Loopback implements LoopbackClient, OwnClient {
 
   opened(servers: readonly Server[]): void {
     this.#servers = servers
+  }
+
+  get addresses(): readonly string[] {
+    return this.#servers.flatMap((server) => {
+      const { socketPath, host, port } = loopbackTarget(server) ?? {}
+      return socketPath ?? (host === undefined ? [] : `${host}:${port}`)
+    })
   }
 
   /** The health check `loopback-serving-certificate`. */
