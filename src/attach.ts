@@ -141,7 +141,7 @@ function serversOf(given: AttachableServer | readonly AttachableServer[]): reado
 
 const isList = (given: AttachableServer | readonly AttachableServer[]): given is readonly AttachableServer[] => Array.isArray(given)
 
-/** All or none. */
+/** Takes over all servers, or none if one refuses. */
 function takeOverAll(life: Lifecycle, servers: readonly AttachableServer[]): readonly Disposable[] {
   const gates: Disposable[] = []
   try {

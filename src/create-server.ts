@@ -28,7 +28,10 @@ interface FetchEnvironment {
 
 /** What edge platforms give to their handlers beside the request. */
 export interface FetchContext {
-  /** As `waitUntil(request, promise)`: the drain waits for work that goes on after the response. */
+  /**
+   * The same as `waitUntil(request, promise)`: the drain waits for work that goes on after the
+   * response. the drain waits for work that goes on after the response.
+   */
   waitUntil(promise: Promise<unknown>): void
   /** Does nothing: errors are answered by the server. */
   passThroughOnException(): void
@@ -76,9 +79,9 @@ export interface ServerParts extends OwnAnswers {
 
 /** A client of its own server, which it reaches whatever that listens on. */
 export interface OwnClient {
-  /** By which it knows a listener with TLS. */
+  /** The default certificate; a listener with TLS is known by having this function. */
   readonly pair: () => Promise<OwnPair>
-  /** Told of the servers that are about to listen, in their order. */
+  /** Receives the servers that are about to listen, in their order. */
   opened(servers: readonly Server[]): void
 }
 
@@ -242,7 +245,7 @@ const hasFetch = (handler: unknown): handler is { readonly fetch: FetchHandler }
   typeof handler === 'object' && handler !== null && 'fetch' in handler && typeof handler.fetch === 'function'
 
 /**
- * Not a class, which cannot be called, and not an Express or Connect app, whose function is a
+ * Whether it is called with a Request: a class cannot be called, and an Express or Connect app is a
  * request listener.
  */
 function isFetchFunction(handler: unknown): handler is FetchHandler {

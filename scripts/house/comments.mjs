@@ -1,8 +1,12 @@
 // @ts-check
 // Doc comments that do not begin with their subject. A reader has to know what a sentence is about
-// before what it says: a comment that begins with a preposition, a pronoun, an adverb or a negation
-// leaves that to the name below it, or to nothing. `Whether`, `What` and `How` begin a clause that
-// is the subject.
+// before what it says: a comment that begins with a preposition, a pronoun, an adverb or a participle
+// leaves that to the name below it, or to nothing.
+//
+// Three beginnings are a subject although their first word may look like none: a question that names
+// what it asks for (`Whether it serves`, `Where it listens`, `Who is asked`), a word of number or
+// possession with its noun (`One line for each problem`, `Its own limit`; not `One that is late`), and
+// `nothing` or `something` of which the sentence says what it is (`Nothing is left`).
 import ts from 'typescript'
 import { nodesBelow, ownTexts, parsed } from './sources.mjs'
 
@@ -10,9 +14,9 @@ const WITHOUT_SUBJECT = new Set(
   [
     'of for in at on by with without from to into until till before after behind beside between among as than like since during against under over within',
     'it its they them their theirs he she his her those these that this one ones some others none both each all many most',
-    'also only then never not no once twice always already else otherwise again here there still even just so too where when while if unless because though',
+    'also only then never not no once twice always already else otherwise again here there still even just so too while if unless because though',
     'told asked called given made kept said seen read written heard left taken known',
-    'which who whom whose whatever whichever nothing something',
+    'whom whatever whichever nothing something',
   ]
     .join(' ')
     .split(' '),
@@ -43,8 +47,17 @@ export function docComments(texts = ownTexts()) {
   })
 }
 
+/** Before a noun each is a part of the subject. */
+const DETERMINERS = new Set('one each all most some no both its their this these those many other others'.split(' '))
+/** After a determiner: it stands for a noun that is not there. */
+const NO_NOUN =
+  /^(?:of|that|which|who|whom|whose|with|without|by|in|on|at|to|from|for|as|than|once|when|while|if|or|and|but|is|are|was|were|has|have|may|can|after|before|behind|until|under|beside|whatever|not|also|only|more|less|other)$/
+
 /** @param {string} words */
 export function hasSubject(words) {
-  const [first = ''] = /^[A-Za-z]+(?=[\s,.:;])/.exec(words) ?? []
-  return !WITHOUT_SUBJECT.has(first.toLowerCase())
+  const [, first = '', end, second = ''] = /^([A-Za-z]+)(\s|[,.:;])(?:([A-Za-z]+)(?![A-Za-z]))?/.exec(words) ?? []
+  const word = first.toLowerCase()
+  if (!WITHOUT_SUBJECT.has(word)) return true
+  if (word === 'nothing' || word === 'something') return /^(?:is|are|was|has|that|which|comes|can|may)$/.test(second)
+  return DETERMINERS.has(word) && end === ' ' && second !== '' && !NO_NOUN.test(second)
 }

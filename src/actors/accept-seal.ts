@@ -37,8 +37,9 @@ export class AcceptSeal implements QueueSeal, Disposable {
   #overflows = overflows()
 
   /**
-   * Of those servers that can be sealed; undefined without one. What the others close with is no
-   * more than it would be: the seal is made in the step in which they are closed.
+   * A seal for those of the servers that can be sealed; undefined without one. undefined without
+   * one. What the others close with is no more than it would be: the seal is made in the step in
+   * which they are closed.
    */
   static of(servers: readonly Server[]): AcceptSeal | undefined {
     const queues = servers.flatMap((server) => SealedQueue.of(server) ?? [])
@@ -71,7 +72,7 @@ export class AcceptSeal implements QueueSeal, Disposable {
     for (const queue of this.#queues) queue.shut()
   }
 
-  /** After the close, or instead of it. A second call does nothing. */
+  /** Takes the seal back, after the close or instead of it. A second call does nothing. */
   [Symbol.dispose](): void {
     for (const queue of this.#queues) queue[Symbol.dispose]()
   }
@@ -83,7 +84,7 @@ class SealedQueue implements Disposable {
   readonly #target: { readonly host: string; readonly port: number }
   readonly #table: string
   readonly #inode: string
-  /** By its port our connection is known when it is accepted after all. */
+  /** Ports of our own connection, by which it is known when it is accepted after all. */
   readonly #ownPorts = new Set<number | undefined>()
   readonly #takeBack: readonly (() => void)[]
   #isShut = false
@@ -124,7 +125,8 @@ class SealedQueue implements Disposable {
   }
 
   /**
-   * There is room for our connection in any case, and none is on its way back from a SYN cookie.
+   * Connects to our own listener: there is room in any case, and none is on its way back from a SYN
+   * cookie.
    */
   enter(): void {
     this.#handle.listen(BACKLOG)

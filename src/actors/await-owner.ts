@@ -9,7 +9,7 @@ interface Waiting {
   readonly record: (fact: LifecycleFact) => void
 }
 
-/** After this long it is said what is waited for. */
+/** The time in milliseconds after which the log says what is waited for. */
 const PATIENCE_MS = 10_000
 
 /**

@@ -9,7 +9,10 @@ import type { World } from './world.ts'
 const OLDER =
   'connections were open before attachLifecycle(): their requests cannot be counted, so the stop waits for the connections to close. Attach before the server listens'
 
-/** On a cut it records nothing: `destroyConnections` does. */
+/**
+ * Waits for connections to end; a cut records nothing, because `destroyConnections` does.
+ * `destroyConnections` does.
+ */
 export async function lingerConnections(world: World, signal: AbortSignal): Promise<void> {
   world.traffic.endUpgraded()
   await world.traffic.connectionsClosed()
@@ -17,7 +20,7 @@ export async function lingerConnections(world: World, signal: AbortSignal): Prom
   if (!signal.aborted) recordConnections(world)
 }
 
-/** All but the last look is one step. */
+/** Destroys what is left in one step; the last look comes a step later. */
 export async function destroyConnections(world: World): Promise<ConnectionsLost> {
   const { lost } = world.traffic.destroyConnections()
   const older = world.older?.destroy()
@@ -57,7 +60,7 @@ export function closeListeners(world: World): void {
   closed(world, closeAll(publicListeners(world)))
 }
 
-/** In reverse, as everything that is taken back. */
+/** The public listeners in reverse, as everything that is taken back. */
 const publicListeners = ({ opened }: World): Listener[] => [...opened()].filter(({ admin }) => !admin).reverse()
 
 function closed({ record, traffic }: World, urls: readonly string[]): void {

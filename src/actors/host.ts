@@ -41,11 +41,11 @@ export type HostProcess = Pick<
     on(event: 'error', listener: (error: Error) => void): unknown
     listenerCount(event: 'error'): number
   }
-  /** Not everywhere: Bun and Deno may not have it. */
+  /** A check that Bun and Deno may not have. Bun and Deno may not have it. */
   hasUncaughtExceptionCaptureCallback?(): boolean
   exitCode?: NodeJS.Process['exitCode']
   send?: ((message: unknown) => boolean) | undefined
-  /** To the parent, if there is one that listens. */
+  /** The channel to the parent, if there is one that listens. */
   readonly channel?: { unref(): void } | null | undefined
 }
 

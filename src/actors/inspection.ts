@@ -36,7 +36,7 @@ export interface InspectedRoot {
  * come back to that step
  */
 export function inspectSystem(root: InspectedRoot, see: (event: InspectionEvent) => void): { unsubscribe(): void } {
-  /** Of each actor, what it works on. */
+  /** The event that each actor works on. */
   const current = new WeakMap<object, unknown>()
   return root.system.inspect((emission) => {
     const event = emission as InspectionEvent

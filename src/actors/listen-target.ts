@@ -23,7 +23,10 @@ export interface BoundAddress {
   readonly port: number
 }
 
-/** Of a server that never listens: `server.emit('connection', socket)` gives it its sockets. */
+/**
+ * The address of a server that never listens: `server.emit('connection', socket)` gives it its
+ * sockets. `server.emit('connection', socket)` gives it its sockets.
+ */
 export const GIVEN: BoundAddress = { url: 'given:sockets', address: 'given', port: 0 }
 
 /**

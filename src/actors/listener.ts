@@ -17,9 +17,9 @@ export type ListenerKind = 'public' | 'admin' | 'inspector'
 
 /** What goes on beside a listener as long as it accepts connections: certificates are watched. */
 export interface ListenerCompanion {
-  /** It is bound. */
+  /** Watches the server from its bind on. */
   watch(): void
-  /** It accepts no more, or was never bound. May be called again. */
+  /** Ends the watch: the server accepts no more, or was never bound. May be called again. */
   close(): void
 }
 
@@ -35,11 +35,15 @@ export class Listener {
   readonly #closeServer: Server['close']
   #state: 'idle' | 'bound' | 'closed' = 'idle'
   /**
-   * Known before it closes: asking takes time in which one more connection may come, to be reset.
+   * The address, asked for before the close: asking takes time in which one more connection may
+   * come, to be reset. asking takes time in which one more connection may come, to be reset.
    */
   #bound: BoundAddress | undefined
   #unwatch: () => void = () => {}
-  /** Of one that its owner binds: what has happened before the life began. */
+  /**
+   * The events from before the life began, of a server that its owner binds. what has happened
+   * before the life began.
+   */
   readonly #early: EarlyEvents | undefined
 
   /**
@@ -55,7 +59,7 @@ export class Listener {
     if (!target && !server.listening) this.#early = new EarlyEvents(server)
   }
 
-  /** Its owner's `listen()` has failed, and has not succeeded since. */
+  /** The error of its owner's last `listen()`, until one succeeds. */
   get failure(): Error | undefined {
     return this.server.listening ? undefined : this.#early?.failure
   }
@@ -70,7 +74,7 @@ export class Listener {
     this.#early?.onGiven(given)
   }
 
-  /** It serves, without listening: it is given its sockets. */
+  /** Serves without listening: the server is given its sockets. it is given its sockets. */
   serveGiven(): void {
     if (!this.server.listening) this.#early?.serve()
   }
@@ -209,8 +213,9 @@ export class Listener {
   }
 
   /**
-   * After the end of the life: a server that was bound is its owner's again as soon as they let it
-   * listen anew.
+   * Ends our part after the life: a server that was bound is its owner's again as soon as they let
+   * it listen anew. a server that was bound is its owner's again as soon as they let it listen
+   * anew.
    */
   retire(): void {
     if (!this.#bound || this.#state !== 'closed') return
@@ -286,8 +291,8 @@ export function closeAll(listeners: readonly Listener[]): string[] {
 }
 
 /**
- * Of a server of node:http2 the one that only stops listening: on Node 24 and later its own tells
- * every client at once.
+ * The close that only stops listening: that of node:http2 tells every client at once on Node 24 and
+ * later. on Node 24 and later its own tells every client at once.
  */
 const closeOf = (server: Server): Server['close'] =>
   'updateSettings' in server && !Object.hasOwn(server, 'close') ? Server.prototype.close : server.close

@@ -6,7 +6,7 @@ import type { ErrorRecord, LifecycleEvent, StopCause, StopReason } from '../base
  * survives JSON and keeps nothing of the program alive.
  */
 export class StopCauses {
-  /** Of every failure that may end the life, the first; until one has. */
+  /** The first of all failures that may end the life. until one has. */
   readonly #thrown = new Map<string, unknown>()
   #cause: StopCause | undefined
 
@@ -20,7 +20,7 @@ export class StopCauses {
     return this.#cause
   }
 
-  /** To be called before the machine is told of the failure. */
+  /** Keeps a failure. The machine must be told of it only afterwards. */
   keep(what: string, thrown: unknown): void {
     if (this.#cause === undefined && !this.#thrown.has(what)) this.#thrown.set(what, thrown)
   }
@@ -36,8 +36,8 @@ export class StopCauses {
 }
 
 /**
- * Under what name the failure behind a stop is kept: what failed, as it is called in late answers
- * too.
+ * The name under which the failure behind a stop is kept, as late answers call it too. what failed,
+ * as it is called in late answers too.
  */
 function whatFailed(reason: Extract<StopReason, { readonly error: ErrorRecord }>): string {
   switch (reason.kind) {

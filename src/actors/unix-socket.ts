@@ -40,7 +40,10 @@ function inodeOf(path: string): Found | undefined {
   return stats && { inode: stats.ino, changed: stats.ctimeNs, isSocket: stats.isSocket() }
 }
 
-/** Whatever else than a refusal it answers with, it is not known to be left behind. */
+/**
+ * Whether a process accepts there: an answer other than a refusal does not show that the socket was
+ * left behind.
+ */
 const isAccepting = (path: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(path)

@@ -60,8 +60,8 @@ export function userCode<W extends UserCodeWorld, I extends NonReducibleUnknown>
     readonly run: UserCode | undefined
     readonly reason: Error
     /**
-     * Of its signal, for a caller that aborts it also when the code has returned. Default: one of
-     * its own.
+     * The controller of its signal, for a caller that aborts it also when the code has returned.
+     * Default: one of its own.
      */
     readonly controller?: AbortController | undefined
   },

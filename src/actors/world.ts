@@ -40,7 +40,10 @@ export interface World {
   readonly flushLogs: () => Promise<void>
   /** Aborted, it leaves the file alone: {@link writeReportNow} has the last word. */
   readonly writeReport: (signal: AbortSignal) => Promise<void>
-  /** In one synchronous step; `cut` when the report itself ran out of time. */
+  /**
+   * Writes the report in one synchronous step; `cut` when the report itself ran out of time. `cut`
+   * when the report itself ran out of time.
+   */
   readonly writeReportNow: (why: 'cut' | 'forced') => void
   /**
    * Resolves when no work is left that the life does not know of, or when no time is; never
@@ -77,8 +80,8 @@ export interface LifeWorld extends World {
 }
 
 /**
- * By its system of actors. Machines and effects belong to no life: lives of equal plans share them
- * (machine-for.ts).
+ * The worlds by their systems of actors. Machines and effects belong to no life: lives of equal
+ * plans share them (machine-for.ts).
  */
 const worlds = new WeakMap<ActorSystem, LifeWorld>()
 

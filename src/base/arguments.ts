@@ -12,7 +12,10 @@ const KINDS = {
   'an object': isFields,
 } as const
 
-/** Of an object that needs more than that: the words of an error, and its fields. */
+/**
+ * An object that needs more than that: the words of an error, and its fields. the words of an
+ * error, and its fields.
+ */
 export interface Shape {
   readonly allowed: string
   readonly fields: readonly string[]
@@ -25,7 +28,9 @@ export const LIFE_ALLOWED = 'what createServer() or attachLifecycle() returned'
 /** An object with fields, such as what another function has returned. */
 export const withFields = (allowed: string, ...fields: readonly string[]): Shape => ({ allowed, fields })
 
-/** Also a function with fields, or an instance of a class. */
+/**
+ * Whether it is an object with these fields; a function with fields and an instance of a class are.
+ */
 const hasFields = (given: unknown, fields: readonly string[]): boolean =>
   ((typeof given === 'object' && given !== null) || typeof given === 'function') && fields.every((field) => field in given)
 

@@ -39,7 +39,8 @@ export function cells(text: string): number {
 const cellsOf = (character: string): number => (ZERO.test(character) ? 0 : WIDE.test(character) ? 2 : 1)
 
 /**
- * All but the joiners that words and emoji are made with: line breaks, escapes, marks that turn the
+ * Invisible characters, but for the joiners that words and emoji are made with: line breaks,
+ * escapes, marks that turn the direction of a line. line breaks, escapes, marks that turn the
  * direction of a line.
  */
 const UNSAFE = /(?:(?![\u200c\u200d])[\p{C}\p{Zl}\p{Zp}])+/gu
@@ -50,7 +51,10 @@ const UNSAFE = /(?:(?![\u200c\u200d])[\p{C}\p{Zl}\p{Zp}])+/gu
  */
 export const oneLine = (text: string): string => (PRINTABLE_ASCII.test(text) ? text : stripVTControlCharacters(text).replace(UNSAFE, ' '))
 
-/** As much of a text as fits, in one line; `…` says that there is more. */
+/**
+ * The beginning of a text that fits, in one line; `…` says that there is more. `…` says that there
+ * is more.
+ */
 export function clip(text: string, width: number): string {
   const safe = oneLine(text)
   if (cells(safe) <= width) return safe
@@ -71,7 +75,7 @@ export function column(text: string, width: number): string {
   return clipped + ' '.repeat(width - cells(clipped))
 }
 
-/** Of a word, what is never broken: an ANSI code of colour. */
+/** The parts of a word that are never broken: ANSI codes of colour. an ANSI code of colour. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal reads
 const CODE = /(\u001b\[\d*m)/
 

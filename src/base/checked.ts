@@ -31,7 +31,9 @@ export function checkFunction(of: string, name: string, given: unknown): void {
 }
 
 /**
- * By its looks: a polyfill, a browser that is played, or another realm has a class of its own.
+ * Whether it looks like an AbortSignal: a polyfill, a browser that is played, or another realm has
+ * a class of its own. a polyfill, a browser that is played, or another realm has a class of its
+ * own.
  */
 export const isAbortSignal = (given: unknown): given is AbortSignal =>
   typeof given === 'object' &&

@@ -11,7 +11,10 @@ export function didYouMean(word: string, candidates: readonly string[], prefix =
   return best && best.distance <= mistakesMax(own(word)) ? meant(`${prefix}${best.name}`) : ''
 }
 
-/** Of a word of three letters two are most of it: another word is another name. */
+/**
+ * The number of mistakes allowed: two in a word of three letters are most of it, and make another
+ * name. another word is another name.
+ */
 const mistakesMax = ({ length }: string): number => (length <= 3 ? 1 : Math.max(2, Math.floor(length / 3)))
 
 /** ` (did you mean "…"?)` */

@@ -14,7 +14,7 @@ const PART = /(\d+(?:\.\d+)?|\.\d+)(ns|us|µs|ms|s|m|h|d)/y
 export const DURATION_MS_MAX = 2 ** 31 - 1
 const NOTATION = '500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 0 to 24d'
 export const DURATION_ALLOWED = `milliseconds as a number, or text like ${NOTATION}`
-/** Where numbers cannot be written. */
+/** The allowed durations in a place where numbers cannot be written. */
 export const DURATION_TEXT_ALLOWED = `a duration like ${NOTATION}`
 
 /**

@@ -108,7 +108,7 @@ export class QuiesceError extends Error {
     Object.defineProperty(this.prototype, ERROR, { value: true })
   }
 
-  /** Of another copy of this package in the same process, too. */
+  /** Knows errors of another copy of this package in the same process, too. */
   static override [Symbol.hasInstance](given: unknown): boolean {
     if (this !== QuiesceError) return Function.prototype[Symbol.hasInstance].call(this, given)
     return typeof given === 'object' && given !== null && ERROR in given
@@ -124,7 +124,8 @@ export function optionError(field: string, given: unknown, allowed: string, caus
 }
 
 /**
- * Also one of another realm: what node throws into a test runner's sandbox is made outside of it.
+ * Whether it is an Error, also one of another realm: what node throws into a test runner's sandbox
+ * is made outside of it. what node throws into a test runner's sandbox is made outside of it.
  */
 export const isErrorObject = (thrown: unknown): thrown is Error =>
   thrown instanceof Error || Object.prototype.toString.call(thrown) === '[object Error]'
@@ -142,7 +143,7 @@ export function toError(thrown: unknown): Error {
   return new Error(show(thrown), { cause: thrown })
 }
 
-/** Of Fastify an app is thenable, and so looks like a promise of one. */
+/** Whether it is a Fastify app, which is thenable, and so looks like a promise of one. */
 const isFastify = (value: object): boolean => 'inject' in value && 'server' in value && 'register' in value
 
 /** Longest text of a value in a message. */

@@ -80,13 +80,14 @@ export interface Straggler extends Partial<ConnectionProtocol> {
   readonly name: string
   readonly ageMs: number
   /**
-   * Of a connection that was being closed: bytes of responses that its client had not been sent.
-   * Known on Linux.
+   * Bytes of responses that the client of a connection had not been sent when it was closed. bytes
+   * of responses that its client had not been sent. Known on Linux.
    */
   readonly undeliveredBytes?: number
   /**
-   * Of a request whose answer had begun and not ended: true when nothing has said whether it ends
-   * by itself, neither `markRequest` nor `markWatch` nor `longRunning`.
+   * Whether nothing has said if the answer ends by itself, neither `markRequest` nor `markWatch`
+   * nor `longRunning`, of a request whose answer had begun and not ended. true when nothing has
+   * said whether it ends by itself, neither `markRequest` nor `markWatch` nor `longRunning`.
    */
   readonly streaming?: true
 }
@@ -105,9 +106,12 @@ export type LifecycleFact =
       readonly outcome: PhaseOutcome
       /** What was done in the same step, by its name in `machines/on-signal.ts`. */
       readonly does?: Consequence
-      /** Of StopRequested. */
+      /** The reason of StopRequested. */
       readonly reason?: StopReason
-      /** Of StopRequested: what the stop has, in milliseconds from it. */
+      /**
+       * The time of the stop, of StopRequested, in milliseconds from it. what the stop has, in
+       * milliseconds from it.
+       */
       readonly budget?: StopProfile
     }
   | {
@@ -137,7 +141,10 @@ export type LifecycleFact =
       readonly outcome: PhaseOutcome
       readonly durationMs: number
       readonly error?: ErrorRecord
-      /** Of one that never began: the hooks that it waited for, and that were cut. */
+      /**
+       * The hooks that one which never began waited for, and that were cut. the hooks that it
+       * waited for, and that were cut.
+       */
       readonly waitedFor?: readonly string[]
     }
   /** A mux-complete signal has ended, in time or not. */
@@ -154,7 +161,10 @@ export type LifecycleFact =
       readonly url: string
       readonly address: string
       readonly port: number
-      /** Not a listener of the user's requests: health and metrics, or the inspector. */
+      /**
+       * Whether it serves health and metrics, or the inspector, and no requests of the user's.
+       * health and metrics, or the inspector.
+       */
       readonly admin: boolean
       /** The inspector's; it is no part of any phase. */
       readonly inspector?: true
@@ -183,7 +193,10 @@ export type LifecycleFact =
       readonly lastRequestMs?: number
       /** How those ended that had changed their protocol: `WebSocket closed 1001`. */
       readonly upgraded?: Readonly<Record<string, number>>
-      /** By what they spoke last; not there when there were none. */
+      /**
+       * The counts by the last protocol; absent when there were none. not there when there were
+       * none.
+       */
       readonly byProtocol?: readonly ProtocolFates[]
     }
   | { readonly type: 'handlers'; readonly running: readonly Straggler[] }
@@ -192,7 +205,8 @@ export type LifecycleFact =
       readonly where: string
       readonly error: ErrorRecord
       /**
-       * Of what may come in floods: how many such events its line in the log stands for, this one
+       * How many such events its line in the log stands for, this one included, where they may come
+       * in floods; 0: it has no line. how many such events its line in the log stands for, this one
        * included; 0: it has no line. Default: 1.
        */
       readonly times?: number
@@ -231,7 +245,10 @@ export function errorRecord(thrown: unknown): ErrorRecord {
   }
 }
 
-/** By which node says that a process has crashed; also what has failed in the error of a crash. */
+/**
+ * The events by which node says that a process has crashed; also what has failed in the error of a
+ * crash. also what has failed in the error of a crash.
+ */
 export const CRASH_EVENTS = ['uncaughtException', 'unhandledRejection'] as const
 export type CrashEvent = (typeof CRASH_EVENTS)[number]
 export const isCrashEvent = (name: string | symbol): name is CrashEvent => (CRASH_EVENTS as readonly (string | symbol)[]).includes(name)

@@ -8,7 +8,7 @@ export function queryValue(url: string, name: string): string {
   return valuesOf(url, name).next().value ?? ''
 }
 
-/** All of them, as text. */
+/** All values of a parameter, as text. */
 export function queryTexts(url: string, name: string): readonly string[] {
   return Array.from(valuesOf(url, name), asText)
 }

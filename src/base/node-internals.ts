@@ -12,7 +12,7 @@ import type { SecureContext } from 'node:tls'
 
 // The handle below a socket.
 
-/** Of a listening socket: what libuv does with it. */
+/** The handle of a listening socket: what libuv does with it. what libuv does with it. */
 export interface ListeningHandle {
   readonly fd: number
   /** listen(2) once more, on the same socket. */
@@ -21,7 +21,7 @@ export interface ListeningHandle {
   close(...args: unknown[]): void
 }
 
-/** Of a connection. */
+/** The handle of a connection. */
 export interface ConnectionHandle {
   getsockname(address: { port?: number }): number
   getpeername(address: { port?: number }): number
@@ -72,7 +72,7 @@ export const activeHandles = (): readonly unknown[] =>
 /** The server that has accepted a socket. */
 export const serverOf = (socket: Socket): unknown => (socket as { readonly server?: unknown }).server
 
-/** Of a connection that speaks HTTP/1.1, until it is upgraded. */
+/** A connection that speaks HTTP/1.1, until it is upgraded. */
 interface Parsed {
   readonly parser?: { readonly incoming?: unknown } | null
   /** The response that it is about to send. */

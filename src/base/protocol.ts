@@ -21,7 +21,7 @@ export interface ProtocolCount extends ConnectionProtocol {
 
 /** How connections that spoke one have ended. */
 export interface ProtocolFates extends ConnectionProtocol {
-  /** Those that were open when the shutdown was initiated. */
+  /** The connections that were open when the shutdown was initiated. */
   readonly open: number
   readonly notified: number
   readonly idleUnnotified: number

@@ -57,7 +57,7 @@ export class Registry<T> {
     return [...this.#entries].map(([name, { value }]) => [name, value])
   }
 
-  /** From here on nothing is added or removed. */
+  /** Ends registration: nothing is added or removed from here on. */
   close(): void {
     this.#closed = true
   }

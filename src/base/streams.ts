@@ -10,6 +10,6 @@ export const STREAMS_CUT = `answers were cut in the middle of their streams; if 
 export const streamAdvice = (stream: string): string =>
   `if the stream ${stream} never ends by itself, call markWatch(request) in its handler`
 
-/** Those of which nothing has said whether they end by themselves. */
+/** The streams of which nothing has said whether they end by themselves. */
 export const undeclaredStreams = (stragglers: readonly Straggler[]): readonly Straggler[] =>
   stragglers.filter(({ streaming }) => streaming === true)

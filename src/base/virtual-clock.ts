@@ -36,7 +36,10 @@ class Timer {
     this.fn = fn
   }
 
-  /** As node's: a process does not stay alive for this timer. */
+  /**
+   * Does nothing more than node's: a process does not stay alive for this timer. a process does not
+   * stay alive for this timer.
+   */
   unref(): this {
     this.keepsAlive = false
     return this
@@ -44,8 +47,8 @@ class Timer {
 }
 
 /**
- * Taken at import, so that a test runner's fake timers, installed later, cannot stop the clock
- * itself.
+ * The real one, taken at import, so that a test runner's fake timers, installed later, cannot stop
+ * the clock itself.
  */
 export const realSetImmediate = setImmediate
 
@@ -103,7 +106,10 @@ export class VirtualClock implements Clock {
     return this.#wallOffset + this.#now
   }
 
-  /** As {@link systemClock}: a delay below zero is zero, one above 24.8 days is 24.8 days. */
+  /**
+   * Sets a timer as {@link systemClock} does: a delay below zero is zero, one above 24.8 days is
+   * 24.8 days. a delay below zero is zero, one above 24.8 days is 24.8 days.
+   */
   setTimeout(fn: () => void, ms: number): unknown {
     checkArguments('setTimeout(fn, ms)', [fn, 'a function'], [ms, 'a number'])
     const delay = Math.min(Math.max(Number.isNaN(ms) ? 0 : ms, 0), DURATION_MS_MAX)

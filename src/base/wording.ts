@@ -26,7 +26,10 @@ export interface RefusalWords {
    */
   readonly body: string | ((refused: RefusedRequest) => string)
   readonly contentType: string
-  /** For clients whose `Accept` header names JSON or problem+json; undefined: they read `body`. */
+  /**
+   * The answer for clients whose `Accept` header names JSON or problem+json; undefined: they read
+   * `body`. undefined: they read `body`.
+   */
   readonly json?: { readonly body: string; readonly contentType: string } | undefined
   /** Whole seconds of the header `Retry-After`; false leaves the header out. */
   readonly retryAfterSeconds: number | false
@@ -43,7 +46,10 @@ export interface RefusedRequest {
 
 /** Messages at info level. Their fields are the same in every wording. */
 export interface LogWords {
-  /** Once at the start, in the mode `retry-after`: how long connections have after the drain. */
+  /**
+   * The line at the start, in the mode `retry-after`: how long connections have after the drain.
+   * how long connections have after the drain.
+   */
   readonly shutdownTimeout: string
   /** Everything serves. */
   readonly waiting: string

@@ -6,18 +6,24 @@ import { type Exports, settledValue } from './user-module.ts'
 /** The export of a module that makes its API servers of a config that it is given. */
 export const API_SERVER_EXPORT = 'apiServer'
 
-/** As much of an API server of `@quiesce/apiserver` as a command needs. */
+/** The part of an API server of `@quiesce/apiserver` that a command needs. */
 export interface PreparableServer {
   prepare(): { readonly life: Life }
 }
 
-/** Known by its looks: it may have been made by another copy of its package. */
+/**
+ * Whether it looks like an API server: it may have been made by another copy of its package. it may
+ * have been made by another copy of its package.
+ */
 const isApiServer = (given: unknown): given is PreparableServer =>
   typeof given === 'object' &&
   given !== null &&
   ['prepare', 'handle', 'handlePrefix'].every((method) => typeof (given as Exports)[method] === 'function')
 
-/** That of an API server, or of a prepared one; undefined for anything else. */
+/**
+ * The life of an API server, or of a prepared one; undefined for anything else. undefined for
+ * anything else.
+ */
 export function lifeOfApiServer(given: unknown): Life | undefined {
   if (isApiServer(given)) return given.prepare().life
   const { life, run } = (typeof given === 'object' && given !== null ? given : {}) as Exports

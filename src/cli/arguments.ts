@@ -6,11 +6,14 @@ import { nearFlag } from './near-flag.ts'
 /** Something that was set, and where. */
 export interface Setting {
   readonly given: unknown
-  /** As it was written: `--port`, `QUIESCE_PORT` or `port in FILE`. */
+  /**
+   * The name as it was written: `--port`, `QUIESCE_PORT` or `port in FILE`. `--port`,
+   * `QUIESCE_PORT` or `port in FILE`.
+   */
   readonly label: string
 }
 
-/** By the name of the flag. */
+/** The settings by the name of the flag. */
 export type Settings = ReadonlyMap<string, Setting>
 
 export interface Arguments {
@@ -78,7 +81,7 @@ export function readArguments(
   return { settings, operands, problems }
 }
 
-/** By their names, without the dashes. */
+/** Flags that are elsewhere, by their names without the dashes. */
 export type AbsentFlags = Readonly<Record<string, string>>
 
 /** `; …`, behind what says that it is unknown. */

@@ -55,7 +55,7 @@ export const CHECK_OPTIONS = defineOptions({
 /** The certificates of `quiesce serve` and `quiesce run`. */
 const CERTIFICATE_OPTIONS = pickOptions(LISTEN_OPTIONS, ['tls'])
 
-/** All that the command line may say. */
+/** The flags of `quiesce check`. */
 export const CHECK_FLAGS = composeOptions(CHECK_OPTIONS, CERTIFICATE_OPTIONS)
 
 export type CheckSettings = ResolvedOf<typeof CHECK_OPTIONS>

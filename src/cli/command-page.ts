@@ -4,7 +4,7 @@ import type { FlagGroups } from './flag-groups.ts'
 
 /** What there is to say about a command: help and completion are made of it. */
 export interface CommandPage {
-  /** In a list of commands. */
+  /** The line in a list of commands. */
   readonly summary: string
   /** What stands on the command line without a flag. */
   readonly operands: string
@@ -21,5 +21,5 @@ export interface CommandPage {
   readonly exitCodes: readonly (readonly [number, string])[]
 }
 
-/** Of a command that serves. */
+/** The exit codes of a command that serves. */
 export const EXIT_CODES_OF_A_LIFE: CommandPage['exitCodes'] = EXIT_CODES_BY_SEVERITY.map((code) => [code, EXIT_CODES[code]] as const)

@@ -26,7 +26,7 @@ export const COMMAND_OPTIONS = defineOptions({
   }),
 })
 
-/** Of a command that is given a module. */
+/** The options of a command that is given a module. */
 export const EXPORT_OPTIONS = defineOptions({
   export: option(
     { ...text('the name of an export'), placeholder: 'NAME' },
@@ -117,9 +117,12 @@ export interface ServeSettings extends ServedSettings, ResolvedOf<typeof SERVE_O
 export interface RunSettings extends ServedSettings, ResolvedOf<typeof RUN_OPTIONS> {
   /** The module. */
   readonly app: string
-  /** Those of a server, as they were written; one that has options of its own takes none. */
+  /**
+   * The settings of a server, as they were written; a command with options of its own takes none.
+   * one that has options of its own takes none.
+   */
   readonly serverSettings: readonly Setting[]
-  /** Of these the ones that only a server takes that is made here. */
+  /** The settings of these that only a server takes that is made here. */
   readonly createdSettings: readonly Setting[]
 }
 

@@ -75,7 +75,7 @@ async function serve(recording: Recording, port: number, stop: AbortSignal): Pro
   return `http://${INSPECT_HOST}:${(server.address() as AddressInfo).port}/inspector/`
 }
 
-/** Without such a program the URL is there to read. */
+/** Opens the URL in a browser; without such a program it is there to read. */
 function openBrowser(url: string): void {
   const [command, ...args] =
     process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open']

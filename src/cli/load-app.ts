@@ -52,7 +52,7 @@ export async function runnableFrom(
 
 interface Loaded<Found> {
   readonly found: Found
-  /** Beside the server that it exports. */
+  /** Whether the module listens beside the server that it exports. */
   readonly listensItself: boolean
 }
 
@@ -82,7 +82,7 @@ async function load<Found extends Loadable>(
   }
 }
 
-/** Of node's loader. Its other codes come from calls that the module makes. */
+/** The codes of node's loader. Its other codes come from calls that the module makes. */
 const LOADER_CODE =
   /^ERR_(MODULE_NOT_FOUND|UNSUPPORTED_|UNKNOWN_(FILE|MODULE|BUILTIN)_|PACKAGE_|INVALID_(MODULE|PACKAGE)_|IMPORT_|REQUIRE_|AMBIGUOUS_)/
 

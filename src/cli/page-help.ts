@@ -35,7 +35,7 @@ Each flag has an environment variable (--journal: QUIESCE_JOURNAL) and a key in 
 A flag wins over the environment, the environment over the file, the file over the default.
 `
 
-/** In the order in which one decides about them. */
+/** The groups of flags in the order in which one decides about them. */
 const GROUPS: FlagGroups = [
   ['What is run', ['export', 'watch', 'demo']],
   ['Address', ['port', 'host', 'admin']],

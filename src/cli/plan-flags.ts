@@ -30,5 +30,5 @@ export const PLAN_OPTIONS = defineOptions({
   json: option(present(), { flag: 'json', default: false, meaning: 'Print one JSON document, with all times in milliseconds' }),
 })
 
-/** All that the command line may say. */
+/** The flags of `quiesce plan`. */
 export const PLAN_FLAGS = composeOptions(PLAN_OPTIONS, TIME_OPTIONS)

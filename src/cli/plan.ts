@@ -57,7 +57,7 @@ interface PlanFlags {
   readonly config: string | undefined
   readonly json: boolean
   readonly times: LifecycleOptions
-  /** Of the times those that the command line does not say. */
+  /** The times that the command line does not say. */
   readonly unsaid: readonly string[]
 }
 

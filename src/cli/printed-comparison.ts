@@ -47,5 +47,5 @@ function changeOf({ a, b, unit }: Difference): string {
   return `${b > a ? '+' : '-'}${unit === 'ms' ? formatDuration(Math.round(apart)) : apart}`
 }
 
-/** Of a long path the end says which file it is. */
+/** The end of a long path, which says which file it is. */
 const ending = (name: string): string => (name.length > SIDE_WIDTH ? `…${clip(name.slice(1 - SIDE_WIDTH), SIDE_WIDTH - 1)}` : name)

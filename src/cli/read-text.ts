@@ -22,7 +22,7 @@ export async function readText(path: string, signal: AbortSignal): Promise<strin
   return textOf(addAbortSignal(signal, new Socket({ fd, readable: true, writable: false })))
 }
 
-/** All that a stream has. @throws what it fails with */
+/** The whole text of a stream. @throws what it fails with */
 export async function textOf(stream: Readable): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { show } from '../base/errors.ts'
 import { isRecord } from '../options/kit/kinds.ts'
 
-/** As much of JSON Schema as `schema/report.schema.json` uses. */
+/** The part of JSON Schema that `schema/report.schema.json` uses. */
 export interface Schema {
   readonly $ref?: string
   readonly $defs?: Readonly<Record<string, Schema>>
@@ -55,8 +55,8 @@ function problem(root: Schema, schema: Schema, given: unknown, path: string): st
 }
 
 /**
- * Of several shapes the problem of the one that is meant: the one whose constants hold, or the
- * last.
+ * The problem of the one shape that is meant: the one whose constants hold, or the last. the one
+ * whose constants hold, or the last.
  */
 function nearest(root: Schema, shapes: readonly Schema[], given: unknown, path: string): string | undefined {
   const problems = shapes.map((shape) => problem(root, shape, given, path))

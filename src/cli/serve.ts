@@ -65,7 +65,10 @@ function whatToTry(url: string, clients: readonly string[]): string {
   )
 }
 
-/** All who may look at the example server may also end it: that is what it is for. */
+/**
+ * Turns actions on: a person who may look at the example server may also end it, which is what it
+ * is for. that is what it is for.
+ */
 function withActions({ inspector }: ServerOptions, drill: () => unknown): Pick<ServerOptions, 'inspector'> {
   if (!inspector) return {}
   return { inspector: { ...(inspector === true ? {} : inspector), actions: true, drill } }

@@ -14,7 +14,7 @@ const configured = (kind: string, settings: readonly string[]): readonly string[
 export const NARROW_FLOWCHART = configured('flowchart', ['nodeSpacing: 24', 'rankSpacing: 26', 'padding: 6', 'diagramPadding: 4'])
 export const NARROW_SEQUENCE = configured('sequence', ['width: 60', 'actorMargin: 8'])
 
-/** Without what ends a label or a statement. */
+/** The text without what ends a label or a statement. */
 export const label = (raw: string): string =>
   raw.replace(/["#;:<>{}\n]/g, (character) => (character === '\n' ? ' ' : `#${character.charCodeAt(0)};`))
 

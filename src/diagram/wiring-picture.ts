@@ -22,9 +22,9 @@ export interface FlowNode {
   readonly id: string
   readonly name: string
   readonly lane: PhaseRow['lane']
-  /** Nothing for a signal that comes from outside. */
+  /** The row of the phase that fires it; none for a signal that comes from outside. */
   readonly row?: PhaseRow
-  /** Of a signal from outside: what is done when it fires. */
+  /** The consequence of a signal from outside. what is done when it fires. */
   readonly does?: Consequence
 }
 
@@ -51,7 +51,7 @@ export function flowOf(wiring: Wiring): WiringFlow {
 const GAP = 40
 const LANE_WIDTH = { start: 330, stop: 560 }
 
-/** Without a layout, in rows. */
+/** The picture of the wiring; without a layout, in rows. */
 export async function wiringPicture(
   wiring: Wiring,
   mode: Mode,

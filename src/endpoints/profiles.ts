@@ -26,7 +26,7 @@ interface ProfileRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** There is one profiler in a process, for all that ask. */
+/** The one profiler of the process is in use. */
 let isProfiling = false
 
 /**

@@ -7,7 +7,7 @@ import { sleep } from './sleep.ts'
  * hook that takes a while, and the times to wait for them.
  */
 
-/** As flags. What is given beside them comes before. */
+/** The settings of the demo, as flags. What is given beside them comes before. */
 export const DEMO_SETTINGS = {
   'shutdown-delay-duration': '3s',
   'shutdown-watch-termination-grace-period': '3s',

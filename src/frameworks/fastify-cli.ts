@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { CRASH_EVENTS } from '../base/events.ts'
 import { chosenSignals, type SignalsOption } from '../options/rows/stop-signals.ts'
 
-/** By which fastify-cli hears of its end, in the functions of close-with-grace. */
+/** The functions of close-with-grace by which fastify-cli hears of its end. */
 const ITS_LISTENERS = ['onSignal', 'onError']
 
 /** Where `fastify start` is, however it was started; it is CommonJS. */

@@ -69,7 +69,7 @@ export const quiesce = Object.assign(
   { [Symbol.for('skip-override')]: true, [Symbol.for('fastify.display-name')]: 'quiesce' },
 )
 
-/** As Fastify's plugins are imported. @alias quiesce */
+/** The plugin as Fastify's plugins are imported. @alias quiesce */
 export default quiesce
 
 /** A logger that is off, or silent, does the same for every level. */
@@ -109,13 +109,16 @@ function endWhenUnableToListen(server: Server, life: AttachedLife): void {
   server.once('listening', () => server.off('error', onError))
 }
 
-/** Under which Fastify keeps the servers that it has beside `app.server`; nothing public does. */
+/**
+ * The key under which Fastify keeps the servers that it has beside `app.server`; nothing public
+ * does. nothing public does.
+ */
 const FURTHER_SERVERS = 'fastify.serverBindings'
 
 /**
- * On its default host Fastify has a server of its own for each further address of `localhost`, of
- * the same handlers. What connects there becomes a connection of `app.server`, which node allows,
- * and so one of the life; and they stop listening when that does.
+ * Joins the servers that Fastify has on its default host for each further address of `localhost`,
+ * of the same handlers. What connects there becomes a connection of `app.server`, which node
+ * allows, and so one of the life; and they stop listening when that does.
  */
 function joinFurtherServers(app: FastifyInstance): void {
   const further = furtherServersOf(app)

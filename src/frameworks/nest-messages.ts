@@ -11,7 +11,7 @@ interface Microservice {
 
 type MessageHandler = (...args: readonly unknown[]) => unknown
 
-/** Of an application with `connectMicroservice()`. */
+/** An application with `connectMicroservice()`. */
 export interface HybridApp {
   getMicroservices?(): readonly object[]
 }

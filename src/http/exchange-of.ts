@@ -1,7 +1,10 @@
 import { nameAmongCopies } from '../base/shared-by-copies.ts'
 import type { WireExchange } from './ports.ts'
 
-/** On the request itself: a property costs the request path less than a look-up in a WeakMap. */
+/**
+ * The key of a request's exchange: a property costs the request path less than a look-up in a
+ * WeakMap. a property costs the request path less than a look-up in a WeakMap.
+ */
 const EXCHANGE: unique symbol = Symbol.for(nameAmongCopies('exchange'))
 
 interface Tagged {

@@ -1,4 +1,4 @@
-/** As the lists of a client's wishes are in good faith, several times over. */
+/** The longest list of a client's wishes: several times what is sent in good faith. */
 const WISHES = 4_096
 /** What one header may have with most servers, such as nginx and Apache. */
 const LINE = 8_192
@@ -45,7 +45,10 @@ export const HEADER_BOUNDS: ReadonlyMap<string, number> = new Map([
   ['x-remote-user', LINE],
 ])
 
-/** Of headers whose names have a key in them: by what they begin with. */
+/**
+ * The bounds of headers whose names have a key in them, by what they begin with. by what they begin
+ * with.
+ */
 const PREFIX_BOUNDS: readonly (readonly [prefix: string, bound: number])[] = [
   ['impersonate-extra-', LINE],
   ['x-remote-extra-', LINE],

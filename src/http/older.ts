@@ -21,8 +21,9 @@ function socketsOf(server: Server): Socket[] {
 }
 
 /**
- * Those of a listening server that owe no answer: without a request under way, whether they
- * had one before, or before their handshake where there is TLS.
+ * The sockets of a listening server that owe no answer: without a request under way, whether they
+ * had one before, or before their handshake where there is TLS. without a request under way,
+ * whether they had one before, or before their handshake where there is TLS.
  */
 export function idleSocketsOf(server: Server, hasTls: boolean): Socket[] {
   if (!server.listening) return []
@@ -58,8 +59,8 @@ export class Older implements OlderConnections {
   }
 
   /**
-   * One that never had a request may be counted, because to node it is not idle either [Node 20 to
-   * 24].
+   * Destroys them. A connection that never had a request may be counted, because to node it is not
+   * idle either [Node 20 to 24].
    */
   destroy(): Promise<number> {
     if (!this.#isOurs) return Promise.resolve(0)

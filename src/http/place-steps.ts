@@ -1,6 +1,6 @@
 import { QuiesceError, show } from '../base/errors.ts'
 
-/** Beside which other one something stands. */
+/** The place of a step: beside which other one it stands. */
 export interface StepPlace {
   readonly before?: string | undefined
   readonly after?: string | undefined

@@ -67,7 +67,7 @@ function withoutPath(request: Request, url: string): WireAnswer | undefined {
   return undefined
 }
 
-/** In each form in which it may be looked for. */
+/** Replaces the host in each form in which it may be looked for. */
 function replaceHost({ headers, rawHeaders }: Request, host: string): void {
   headers.host = host
   const at = rawHeaders?.findIndex((name, index) => index % 2 === 0 && isHostName(name)) ?? -1

@@ -5,7 +5,9 @@ export interface Answer {
   readonly body: string
 }
 
-/** One whose body may be bytes: what is compressed is no text. */
+/**
+ * An answer whose body may be bytes: what is compressed is no text. what is compressed is no text.
+ */
 export interface EncodedAnswer extends Omit<Answer, 'body'> {
   readonly body: string | Uint8Array
 }
@@ -19,7 +21,10 @@ export const PLAIN_TEXT = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Cont
 /** The same, to be put over headers as node has them, whose names are in lower case. */
 export const PLAIN_TEXT_OVER = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
-/** As much of a node response as an answer needs; HTTP/1 and HTTP/2 responses both fit. */
+/**
+ * The part of a node response that an answer needs; HTTP/1 and HTTP/2 responses both fit. HTTP/1
+ * and HTTP/2 responses both fit.
+ */
 export interface ResponseLike {
   statusCode: number
   readonly headersSent: boolean
@@ -41,8 +46,9 @@ export function respond(response: ResponseLike, { status, headers, body }: Encod
 }
 
 /**
- * By its looks: the adapter puts a Response of its own in the place of node's, and handlers may
- * bring another.
+ * Whether it looks like a Response: the adapter puts one of its own in the place of node's, and
+ * handlers may bring another. the adapter puts a Response of its own in the place of node's, and
+ * handlers may bring another.
  */
 export const isResponse = (answer: unknown): answer is Response =>
   typeof answer === 'object' && answer !== null && 'status' in answer && 'headers' in answer && 'body' in answer

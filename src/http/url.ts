@@ -1,6 +1,9 @@
 import { pathAsSent } from '../base/request-target.ts'
 
-/** As much of a node request as our rules read; HTTP/1 and HTTP/2 requests both fit. */
+/**
+ * The part of a node request that our rules read; HTTP/1 and HTTP/2 requests both fit. HTTP/1 and
+ * HTTP/2 requests both fit.
+ */
 export interface RequestLike {
   readonly method?: string | undefined
   readonly url?: string | undefined

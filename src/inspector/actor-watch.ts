@@ -3,7 +3,9 @@ import { type InspectedRoot, inspectSystem } from '../actors/inspection.ts'
 import type { JournalFact, Source } from './journal.ts'
 import type { StateEntry } from './protocol.ts'
 
-/** As much of an actor as is shown. xstate's own type has no name for the parent and the logic. */
+/**
+ * The part of an actor that is shown. xstate's own type has no name for the parent and the logic.
+ */
 export interface WatchedActor {
   readonly sessionId: string
   readonly id: string
@@ -105,8 +107,9 @@ export class ActorWatch implements Source {
   }
 
   /**
-   * Whatever goes wrong here must not get out: xstate calls it from the middle of a machine's step,
-   * and would never come back to it.
+   * Takes an event of xstate. Nothing thrown may get out: xstate calls it from the middle of a
+   * machine's step, and would never come back to it. xstate calls it from the middle of a machine's
+   * step, and would never come back to it.
    */
   readonly #see = (event: InspectionEvent): void => {
     try {

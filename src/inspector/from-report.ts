@@ -35,7 +35,7 @@ class Facts {
     this.#offset = stopRequestedAt === null ? 0 : Date.parse(stopRequestedAt) - Date.parse(startedAt)
   }
 
-  /** In the order of their times. */
+  /** The events in the order of their times. */
   all(): readonly LifecycleEvent[] {
     const { platform, listeners, signals, phases, hooks, errors, lateAnswers, warnings, forced, forcedBy, exitCode } = this.#report
     const { name, reason, defaults } = platform
@@ -100,7 +100,7 @@ class Facts {
     }
   }
 
-  /** Each when its phase ended. */
+  /** The drains, each when its phase ended. */
   #drains(): void {
     const { requests, watches, connections, handlers, phases } = this.#report
     const endOf = (name: string): number | undefined => {
@@ -141,7 +141,7 @@ function openingOf(report: Report): OpeningEntry {
   }
 }
 
-/** Of the rows that a life goes through, one stands for its mode. */
+/** The mode of a life, by the one of its rows that stands for it. */
 const modeOf = ({ phases }: Report): Mode =>
   phases.some(({ name }) => name === ('close-listener-after-drain' satisfies PhaseName)) ? 'retry-after' : 'refuse'
 

@@ -91,7 +91,10 @@ export class JournalFile implements Reader {
   }
 }
 
-/** Without waiting: opening a pipe without a reader would never return. */
+/**
+ * Opens the file without waiting: opening a pipe without a reader would never return. opening a
+ * pipe without a reader would never return.
+ */
 function openJournal(path: string): number {
   let fd: number
   try {

@@ -58,7 +58,9 @@ class Observation {
     this.#gauges.fact(event)
   }
 
-  /** To be called before the machine starts, so that a journal file has everything. */
+  /**
+   * Begins the journal. Call it before the machine starts, so that a journal file has everything.
+   */
   begin(root: AnyActor): void {
     this.#journal.open(this.#opening())
     // What xstate's own type leaves out is there: an actor's parent and logic.

@@ -15,9 +15,9 @@ export type JournalEntry = EntryBase &
 
 interface EntryBase {
   /**
-   * Only ever grows, with gaps where entries are not kept any more. A reader that was cut off asks
-   * for what comes after the last one it has; if that is gone, it gets everything anew, beginning
-   * with the opening, which has the number 1.
+   * The number of the entry. Numbers only grow, with gaps where entries are not kept any more. A
+   * reader that was cut off asks for what comes after the last one it has; if that is gone, it gets
+   * everything anew, beginning with the opening, which has the number 1.
    */
   readonly n: number
   /** Milliseconds since the life began. */
@@ -62,11 +62,11 @@ export interface PhaseDescription {
  */
 export interface SetupEntry {
   readonly kind: 'setup'
-  /** Of a stop that begins now, unless by Ctrl-C on a terminal. */
+  /** The times of a stop that begins now, unless by Ctrl-C on a terminal. */
   readonly stop: StopProfile
-  /** Of one whose process crashes. */
+  /** The times of a stop by a crash. */
   readonly crash: StopProfile
-  /** Those that have not begun, too, in the order of registration by kind. */
+  /** The hooks, also those that have not begun, in the order of registration by kind. */
   readonly hooks: readonly { readonly kind: HookKind; readonly name: string; readonly limitMs?: number }[]
   /** The checks of readiness, as the last request found them; none when health is off. */
   readonly readiness: Readiness | undefined
@@ -79,7 +79,7 @@ export interface Readiness {
     readonly name: string
     /** Undefined before anything has asked. */
     readonly passed?: boolean
-    /** Of one that failed. */
+    /** The reason of a check that failed. */
     readonly reason?: string
   }[]
 }

@@ -12,7 +12,10 @@ export interface JournalLine {
  * it whenever it can take more.
  */
 export interface Reader {
-  /** There is more, or what it has not read yet is not kept any more. Must return soon. */
+  /**
+   * Learns that there is more, or that what it has not read yet is not kept any more. Must return
+   * soon.
+   */
   more(): void
   /** Nothing comes any more. Resolves when all has been handed on; the caller bounds the wait. */
   end(): Promise<void> | undefined

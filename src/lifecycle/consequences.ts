@@ -45,7 +45,7 @@ export class Consequences {
     }
   }
 
-  /** By the name that the wiring has for it. */
+  /** The consequences by the name that the wiring has for them. */
   readonly #do: Readonly<Record<Consequence, () => void>> = {
     closePostStartHooks: () => this.#context.registrations.postStartHooks.close(),
     resolveStart: () => this.#context.startOutcome.begins(),

@@ -115,8 +115,9 @@ export class Course {
   }
 
   /**
-   * With invalid registrations start() rejects; the shutdown still runs, so that what the life owns
-   * is destroyed.
+   * Composes the machine. With invalid registrations start() rejects; the shutdown still runs, so
+   * that what the life owns is destroyed. the shutdown still runs, so that what the life owns is
+   * destroyed.
    */
   #compose(): ComposedMachine {
     const { parts, planner, health, startOutcome } = this.#context

@@ -14,7 +14,10 @@ import { writeReport, writeReportNow } from '../report/report-file.ts'
  * that late.
  */
 const LATE_MS = 250
-/** Kept of the time for a log that is not read: writing the report takes that. */
+/**
+ * The time in milliseconds that is kept from a log that is not read: writing the report takes that.
+ * writing the report takes that.
+ */
 const REPORT_MS = 100
 
 const missedWarning = (late: string): string => `the deadline was missed by ${late}: the event loop was blocked, or the process was paused`
@@ -95,8 +98,8 @@ export class FinalOutput {
   }
 
   /**
-   * For what is no event, because it is a secret and must not stand in a report; on standard error
-   * when no log has it.
+   * Announces what is no event, because it is a secret and must not stand in a report; on standard
+   * error when no log has it. on standard error when no log has it.
    */
   announce(fields: Readonly<Record<string, string>>, message: string): void {
     const { log } = this.#context
@@ -119,7 +122,7 @@ export class FinalOutput {
     if (this.#written && this.#context.log.lostLines() > this.#written.lostLines) this.#writeReportNow(exitCode)
   }
 
-  /** By how much the deadline has been missed, once. */
+  /** The time by which the deadline has been missed, once. */
   #late(): string | undefined {
     const lateMs = -this.#leftMs
     if (lateMs <= LATE_MS || this.#isLate) return undefined
@@ -127,7 +130,7 @@ export class FinalOutput {
     return formatDuration(Math.round(lateMs))
   }
 
-  /** Until the deadline; below 0 when it is over. */
+  /** The time until the deadline; below 0 when it is over. below 0 when it is over. */
   get #leftMs(): number {
     const { view, elapsed } = this.#context.recorder
     return leftUntil(view, 'forced', elapsed)

@@ -53,7 +53,7 @@ export class Finish {
     this.#context = context
   }
 
-  /** From here on the end of the process is heard. */
+  /** Begins to listen for the end of the process. */
   begin(): void {
     this.#processExit = onProcessExit(this.#context.host.process, (code) => this.#processExits(code))
   }

@@ -28,7 +28,10 @@ export interface LifeHealthContext {
 export class LifeHealth {
   readonly endpoints: Health
   readonly #context: LifeHealthContext
-  /** By name: what is left of the checks that users have added. */
+  /**
+   * The names of the checks that users have added and not removed. what is left of the checks that
+   * users have added.
+   */
   readonly #ownChecks = new Set<string>()
   #isMounted = false
 
@@ -144,7 +147,8 @@ export class LifeHealth {
   }
 
   /**
-   * For debugging; the answers withhold the reasons.
+   * Logs what failed, for debugging; the answers withhold the reasons. the answers withhold the
+   * reasons.
    * @see kubernetes/apiserver pkg/server/healthz/healthz.go handleRootHealth
    */
   #logFailure(endpoint: string, failed: readonly FailedCheck[]): void {

@@ -169,8 +169,8 @@ export class Lifecycle implements ServedLife {
   }
 
   /**
-   * As {@link hold}, for work that has begun: also while it drains, as long as anything is waited
-   * for.
+   * Joins work that has begun to the drain, like {@link hold}: also while it drains, as long as
+   * anything is waited for. also while it drains, as long as anything is waited for.
    */
   join(name: string, work: PromiseLike<unknown>): void {
     this.#parts.traffic.holds.join(name, work)
@@ -228,7 +228,7 @@ export class Lifecycle implements ServedLife {
     return this.#parts.health.addCheck(name, check, options)
   }
 
-  /** For a handler that answers the health endpoints itself. */
+  /** The health endpoints, for a handler that answers them itself. */
   get health(): Health {
     return this.#parts.health.endpoints
   }
@@ -261,7 +261,10 @@ export class Lifecycle implements ServedLife {
     }
   }
 
-  /** For what is no event and stands in no report: the lines of single requests. */
+  /**
+   * The log for what is no event and stands in no report: the lines of single requests. the lines
+   * of single requests.
+   */
   get log(): Pick<EventLog, 'writes' | 'debug' | 'error'> {
     return this.#parts.log
   }

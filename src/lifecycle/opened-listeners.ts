@@ -31,7 +31,7 @@ export class OpenedListeners {
     this.#all = context.parts.adopted ?? []
   }
 
-  /** Before {@link open}, those that the life was put around. */
+  /** The listeners; before {@link open}, those that the life was put around. */
   get all(): readonly Listener[] {
     return this.#all
   }

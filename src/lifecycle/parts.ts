@@ -29,7 +29,7 @@ export interface OwnAnswers {
 /** What a life is made of; `createServer` and `attachLifecycle` differ in nothing else. */
 export interface LifecycleParts extends OwnAnswers {
   readonly options: ResolvedOptions
-  /** It has no listener but that of the option `admin`. */
+  /** Whether it has no listener but that of the option `admin`. */
   readonly servesNothing?: true
   readonly host: Host
   /** Creates the listeners behind the gate; called once, when they are to be bound. */
@@ -56,8 +56,8 @@ export interface ObservedLife {
   plan(): LifePlan
   requestStop(reason: StopReason): void
   /**
-   * For what is no event, because it is a secret and must not stand in a report; on standard error
-   * when no log has it.
+   * Announces what is no event, because it is a secret and must not stand in a report; on standard
+   * error when no log has it. on standard error when no log has it.
    */
   announce(fields: Readonly<Record<string, string>>, message: string): void
 }
@@ -66,7 +66,7 @@ export interface ObservedLife {
 export interface Observer {
   /** A sink of events. */
   readonly fact: (event: LifecycleEvent) => void
-  /** To be called before the machine starts. */
+  /** Begins the observation. Call it before the machine starts. */
   begin(root: AnyActor): void
   /** A listener of its own, if it has one; bound with the others. */
   open(): Promise<readonly Listener[]>

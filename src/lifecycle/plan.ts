@@ -6,7 +6,7 @@ import { type RegisteredWork, stopProfiles } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import type { Registrations } from './registrations.ts'
 
-/** Of the listeners, what the machine depends on. */
+/** The part of the listeners that the machine depends on. */
 interface AwaitsOwner {
   /** Whether the owner of a server has still to call `listen()`. */
   readonly awaitOwner: boolean

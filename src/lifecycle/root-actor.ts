@@ -42,7 +42,7 @@ export class RootActor {
     return this.#actor?.getSnapshot().context.exitCode ?? 0
   }
 
-  /** Of the stop under way. */
+  /** The profile of the stop under way. */
   get stopProfile(): StopProfile | undefined {
     return this.#actor?.getSnapshot().context.stop?.profile
   }

@@ -17,7 +17,7 @@ export interface ServedLife extends Life {
   readonly log: Pick<EventLog, 'debug' | 'error' | 'writes'>
   /** What is served at the moment. */
   requestsUnderWay(): readonly ExchangeView[]
-  /** For a handler that answers the health endpoints itself. */
+  /** The health endpoints, for a handler that answers them itself. */
   readonly health: Health
   /** Answers `/metrics` and `/metrics/slis`. */
   readonly metricsEndpoint: MetricsEndpoint

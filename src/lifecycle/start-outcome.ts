@@ -18,7 +18,7 @@ export class StartOutcome {
     this.#served.resolve()
   }
 
-  /** It is over, and has no effect on a life that has served. */
+  /** Rejects the start, because the life is over; a life that has served is not affected. */
   ends(why: Error): void {
     this.#served.reject(why)
   }

@@ -6,7 +6,7 @@ import type { Certificates, PairValidity } from '../tls/certificates.ts'
 export class CertificateWatch {
   #all: readonly Certificates[] = []
 
-  /** Known when the listeners are opened. */
+  /** Takes the certificates, which are known when the listeners are opened. */
   opened(all: readonly Certificates[]): void {
     this.#all = all
   }

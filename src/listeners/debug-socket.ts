@@ -5,7 +5,7 @@ import { type DebugSources, debugApp } from '../routes/debug-routes.ts'
 import { nodeListener } from '../routes/node-listener.ts'
 import type { AdminListener } from './admin-listener.ts'
 
-/** Only the user of the process may connect. */
+/** The permissions: only the user of the process may connect. */
 const MODE = 0o600
 
 /**

@@ -24,7 +24,7 @@ export interface Http1Limits {
   readonly maxHeaderSize: number | undefined
 }
 
-/** Also those of connections of HTTP/2 that have one of the same name. */
+/** The limits of HTTP/1.1, also those of connections of HTTP/2 that have one of the same name. */
 export function http1Limits(options: Options): Http1Limits {
   const { keepAliveTimeoutMs, headersTimeoutMs, maxHeaderSize, serverOptions } = options
   const given = serverOptions as Partial<Http1Limits>

@@ -24,9 +24,9 @@ export interface Opening {
   readonly listener: RequestListener
   /** Is given each server before the gate is put in front of it. */
   readonly prepare: (server: Server) => void
-  /** Of the server's own client, for listeners with TLS. */
+  /** The certificate of the server's own client, for listeners with TLS. */
   readonly ownPair?: (() => Promise<OwnPair>) | undefined
-  /** Of clients, for listeners with TLS. */
+  /** Further CAs of clients, for listeners with TLS. */
   readonly furtherCas?: FurtherCas | undefined
 }
 
@@ -76,7 +76,10 @@ async function openCertificates(
   return Certificates.open(tls, options.serverOptions as SecureContextOptions, [...names] as [string, ...string[]], world)
 }
 
-/** So the system finds clients that have gone without a word and are sent nothing. */
+/**
+ * The time in milliseconds after which the system probes clients that have gone without a word and
+ * are sent nothing.
+ */
 const TCP_KEEP_ALIVE_MS = 3 * 60_000
 
 /**

@@ -72,7 +72,7 @@ export class EventLog {
     if (this.#logger) writeLine(this.#logger, 'debug', fields, message)
   }
 
-  /** For what is no event, because it must not stand in a report. */
+  /** Writes a line for what is no event, because it must not stand in a report. */
   info(fields: object, message: string): void {
     if (this.#logger) writeLine(this.#logger, 'info', fields, message)
   }

@@ -34,7 +34,10 @@ export class LineQueue {
   #blocks: Block[] = []
   #bytes = 0
   #lines = 0
-  /** In the first block: bytes that have left, and which line is the next to leave whole. */
+  /**
+   * The place in the first block: bytes that have left, and which line is the next to leave whole.
+   * bytes that have left, and which line is the next to leave whole.
+   */
   #offset = 0
   #line = 0
 
@@ -78,7 +81,9 @@ export class LineQueue {
     return { bytes, offset: this.#offset, length: end - this.#offset }
   }
 
-  /** So many bytes of the next piece have left. Returns how many lines have left with them. */
+  /**
+   * Notes how many bytes of the next piece have left. Returns how many lines have left with them.
+   */
   took(bytes: number): number {
     const block = this.#blocks[0] as Block
     const { ends, used } = block

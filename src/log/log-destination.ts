@@ -19,13 +19,14 @@ export interface LogDestinationOptions {
 
 const PENDING_BYTES_MAX = 64 * 1024 * 1024
 /**
- * As long as a reader keeps up it could be written to for ever; after so long everything else gets
- * its turn.
+ * The longest time in milliseconds that one step writes: a reader that keeps up could be written to
+ * for ever, and everything else has to get its turn. after so long everything else gets its turn.
  */
 const STEP_MS = 2
 /**
- * Until a full reader is tried again: one that has taken something since will soon take more (a
- * pipe holds 64 KiB on Linux).
+ * The time in milliseconds until a full reader is tried again: one that has taken something since
+ * will soon take more (a pipe holds 64 KiB on Linux). one that has taken something since will soon
+ * take more (a pipe holds 64 KiB on Linux).
  */
 const RETRY_MS = 5
 const RETRY_SOON_MS = 1
@@ -132,9 +133,10 @@ export class LogDestination {
   }
 
   /**
-   * As {@link flushed}, but gives up what is pending when the reader has taken nothing for `ms`: a
-   * slow reader gets everything, one that does not read holds nothing up. Resolves with the number
-   * of bytes given up.
+   * Does as {@link flushed}, but gives up what is pending when the reader has taken nothing for
+   * `ms`: a slow reader gets everything, one that does not read holds nothing up. a slow reader
+   * gets everything, one that does not read holds nothing up. Resolves with the number of bytes
+   * given up.
    */
   flushBounded(ms: number): Promise<number> {
     const begun = this.#clock.now()
@@ -168,7 +170,10 @@ export class LogDestination {
     this.#unreportedLines += lines
   }
 
-  /** To be called when the queue is empty: the line stands in front of all others. */
+  /**
+   * Reports lost lines. Call it when the queue is empty: the line stands in front of all others.
+   * the line stands in front of all others.
+   */
   #reportLoss(): void {
     if (this.#unreportedLines === 0) return
     this.#queue.add(this.#describeLoss(this.#unreportedLines))

@@ -10,7 +10,7 @@ import { type Logger, writeLine } from './logger.ts'
  */
 export function logEvents(logger: Logger, context: LogContext): (event: LifecycleEvent) => void {
   let reason: object | undefined
-  /** Those that fail because of their hooks would say again what each of these has said. */
+  /** The phases that fail because of their hooks: each hook has said why. */
   const said = new Set<string>()
   return (event) => {
     if (event.type === 'hook.ended' && event.outcome === 'failed') said.add(PHASE_OF[event.kind] ?? event.name)

@@ -7,11 +7,14 @@ export interface Logger {
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
   /**
-   * As pino's: whether lines of a level are written at all. What must not be missed is said on
-   * standard error when they are not.
+   * Tells, like pino's, whether lines of a level are written at all. whether lines of a level are
+   * written at all. What must not be missed is said on standard error when they are not.
    */
   isLevelEnabled?(level: string): boolean
-  /** As pino's: calls back when everything logged so far is written, or given up. */
+  /**
+   * Calls back, like pino's, when everything logged so far is written, or given up. calls back when
+   * everything logged so far is written, or given up.
+   */
   flush?(callback?: (error?: Error) => void): void
   /**
    * Writes what is pending without giving way to anything else, for at most `ms`; returns the bytes
@@ -47,8 +50,8 @@ export function writeLine(logger: Logger, level: Exclude<LogLevel, 'silent'>, fi
 }
 
 /**
- * It prints every level and has no switch for any: of a quiet life that would be some seventy
- * lines.
+ * Whether it is a console, which prints every level and has no switch for any: of a quiet life that
+ * would be some seventy lines. of a quiet life that would be some seventy lines.
  */
 const isConsole = (logger: Logger): boolean => logger instanceof Console
 

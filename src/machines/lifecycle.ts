@@ -77,7 +77,7 @@ export function effectiveWiring({
   return placeUserPhases(all, userPhases)
 }
 
-/** Without a signal there is nothing to wait for. */
+/** The row of mux-complete signals; without a signal there is nothing to wait for. */
 function muxRow({ work, workKind, hears, ...row }: PhaseRow, signals: readonly string[]): PhaseRow {
   return signals.length === 0 || !work
     ? row

@@ -14,7 +14,7 @@ export const CONSEQUENCES: Readonly<Record<Consequence, string>> = {
   stopAccepting: 'new requests are refused',
 }
 
-/** At most one for each signal. */
+/** The consequences of signals, at most one for each. */
 export type OnSignal = Readonly<Partial<Record<SignalName, Consequence>>>
 
 export const ON_SIGNAL = {

@@ -46,17 +46,17 @@ export interface LifecycleContext extends LifecycleInput {
   readonly stop?: { readonly reason: StopReason; readonly profile: StopProfile }
   /** The most severe so far; it never decreases. */
   readonly exitCode: ExitCode
-  /** Of the first post-start hook that failed. */
+  /** The error of the first post-start hook that failed. */
   readonly hookFailure?: ErrorRecord
-  /** Of several signals that a phase waits for, those that have come. */
+  /** The signals that have come of several that a phase waits for. */
   readonly [ofPhase: `arrived.${string}`]: readonly string[] | undefined
 }
 
-/** One of the signals that a phase waits for has come. */
+/** An arrival of one of the signals that a phase waits for. */
 export interface Arrival {
   readonly phase: string
   readonly signal: string
-  /** All that it waits for. */
+  /** All signals that it waits for. */
   readonly after: readonly string[]
 }
 
@@ -114,7 +114,10 @@ const SIGNAL_DEBOUNCE_MS = 500
  */
 const CRASH_DEBOUNCE_MS = 500
 
-/** In the order of the table and not in that of their coming, which nothing may depend on. */
+/**
+ * The signals that have arrived, in the order of the table and not in that of their coming, which
+ * nothing may depend on.
+ */
 const arrivedWith = (context: LifecycleContext, { phase, signal, after }: Arrival): string[] =>
   after.filter((other) => other === signal || context[`arrived.${phase}`]?.includes(other))
 

@@ -60,11 +60,17 @@ export interface PhaseRow<S extends string = string> {
   readonly until?: Readonly<Record<Mode, S>>
   /** Work that was told, and goes on, is cut by this signal. */
   readonly abandonedAt?: S
-  /** Without this signal there is nothing to do: the phase is skipped, but its signal fires. */
+  /**
+   * The signal without which there is nothing to do: the phase is skipped, but its signal fires.
+   * the phase is skipped, but its signal fires.
+   */
   readonly unless?: S
   /** Start-up waits for this work as long as it takes: it is not ours to hurry. */
   readonly unbounded?: boolean
-  /** Only in this mode of refusing; a row whose condition is false is not part of this life. */
+  /**
+   * The only mode of refusing in which it is there; a row whose condition is false is not part of
+   * this life. a row whose condition is false is not part of this life.
+   */
   readonly when?: Mode
 }
 

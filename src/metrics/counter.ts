@@ -25,7 +25,7 @@ export class Counter extends Metric<Count> {
     super(options, () => new Count(wallSeconds()))
   }
 
-  /** Of a counter without labels. */
+  /** Adds to a counter without labels. */
   add(by?: number): void {
     this.of(NONE).add(by)
   }

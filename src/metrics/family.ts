@@ -13,7 +13,7 @@ export interface MetricSample {
   readonly createdAt?: number
 }
 
-/** In both formats. */
+/** Whether it is a name in both formats. */
 export const isMetricName = (given: unknown): given is string => typeof given === 'string' && /^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(given)
 export const METRIC_NAME_ALLOWED = 'letters, digits, _ and :, not a digit first'
 
@@ -38,18 +38,22 @@ export interface MetricSource {
   /** Names of all families that it may ever have. */
   readonly names: readonly string[]
   /**
-   * One that throws, or takes longer than 5 seconds, is left out of that scrape, and so is a family
-   * that cannot be printed; all of it is reported. Scrapes that come at once share an answer.
+   * Gives the families. A source that throws, or takes longer than 5 seconds, is left out of that
+   * scrape, and so is a family that cannot be printed; all of it is reported. all of it is
+   * reported. Scrapes that come at once share an answer.
    */
   collect(): readonly MetricFamily[] | PromiseLike<readonly MetricFamily[]>
 }
 
-/** One that is asked in the same step, and does not throw. */
+/** A source that is asked in the same step, and does not throw. */
 export interface OwnMetrics extends MetricSource {
   collect(): readonly MetricFamily[]
 }
 
-/** Those that a function makes, whenever it is asked; what has the same name is one. */
+/**
+ * The metrics that a function makes, whenever it is asked; what has the same name is one. what has
+ * the same name is one.
+ */
 export const ownMetrics = (make: () => readonly MetricFamily[]): OwnMetrics => ({
   get names() {
     return make().map(({ name }) => name)

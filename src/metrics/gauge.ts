@@ -23,7 +23,7 @@ export class Gauge extends Metric<Level> {
     super(options, () => new Level())
   }
 
-  /** Of a gauge without labels. */
+  /** Sets a gauge without labels. */
   set(value: number): void {
     this.with().set(value)
   }

@@ -12,7 +12,10 @@ export interface HistogramOptions extends MetricOptions {
 /** How one thing is distributed. */
 export class Distribution {
   readonly #bounds: readonly number[]
-  /** By bucket, each without those below it; the last is above all bounds. */
+  /**
+   * The counts by bucket, each without those below it; the last is above all bounds. the last is
+   * above all bounds.
+   */
   readonly counts: Float64Array
   sum = 0
   /** Seconds since the epoch. */
@@ -48,7 +51,7 @@ export class Histogram extends Metric<Distribution> {
     this.#bounds = [...own, Number.POSITIVE_INFINITY].map(boundText)
   }
 
-  /** Of a histogram without labels. */
+  /** Observes a value of a histogram without labels. */
   observe(value: number): void {
     this.with().observe(value)
   }

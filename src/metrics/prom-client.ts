@@ -2,7 +2,7 @@ import { checkArguments, withFields } from '../base/arguments.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
 import { FAMILY_TYPES, type MetricFamily, type MetricSource, type OwnMetrics } from './family.ts'
 
-/** As much of a registry of prom-client as is needed; its own type fits. */
+/** The part of a registry of prom-client that is needed; its own type fits. its own type fits. */
 export interface PromRegistry {
   getMetricsAsArray(): readonly { readonly name: string }[]
   getMetricsAsJSON(): PromiseLike<readonly PromMetric[]>
@@ -78,7 +78,7 @@ export function registerInto(registry: PromRegistry, metrics: OwnMetrics): Dispo
     throw new QuiesceError('ERR_DUPLICATE', message, { name: twice.name })
   }
   let asked: readonly MetricFamily[] | undefined
-  /** Once for all of a scrape, which asks for them in one step. */
+  /** The families of a scrape, which asks for them in one step. */
   const collected = (): readonly MetricFamily[] => {
     if (asked === undefined) queueMicrotask(() => (asked = undefined))
     asked ??= metrics.collect()
@@ -96,11 +96,11 @@ export function registerInto(registry: PromRegistry, metrics: OwnMetrics): Dispo
 /** One family, as a registry of prom-client asks for it. */
 class Registered {
   readonly key: string
-  /** For OpenMetrics the registry changes that of a counter. */
+  /** The name; for OpenMetrics the registry changes that of a counter. */
   name: string
   readonly help: string
   readonly type: MetricFamily['type']
-  /** Between processes of a cluster. */
+  /** The aggregation between processes of a cluster. */
   readonly aggregator = 'sum'
   readonly #collected: () => readonly MetricFamily[]
 

@@ -23,7 +23,7 @@ import type { Metric, MetricOptions } from './metric.ts'
  */
 export class MetricRegistry implements MetricSource {
   readonly #wallSeconds: () => number
-  /** By what their names stand for. */
+  /** The metrics by what their names stand for. */
   readonly #metrics = new Registry<Metric<unknown>>({
     of: 'a metric',
     tooLate: (name) => `unable to add the metric ${show(name)}`,

@@ -47,7 +47,7 @@ export class SeriesMap<S> {
     return node?.series
   }
 
-  /** In the order in which they were made. */
+  /** The series in the order in which they were made. */
   get all(): readonly { readonly labels: Labels; readonly series: S }[] {
     return this.#all.map(({ values, series }) => ({
       labels: Object.fromEntries(values.map((value, at) => [this.#labels[at] as string, value])),

@@ -13,11 +13,11 @@ export const SOURCE_MS_MAX = 5_000
 export interface SourcesWorld {
   readonly clock: Clock
   /**
-   * Called for a source that fails, and of a name that comes twice.
+   * Reports a source that fails, and a name that comes twice.
    * @param isNew false: the source failed in the same way at the last scrape
    */
   readonly failed: (error: unknown, isNew: boolean) => void
-  /** Called for a source that has failed and is printed again, by its names. */
+  /** Reports a source that has failed and is printed again, by its names. */
   readonly recovered: (source: string) => void
 }
 
@@ -65,8 +65,8 @@ export class MetricSources {
   }
 
   /**
-   * In the same step, unless there are sources; within {@link SOURCE_MS_MAX} in any case. Never
-   * throws or rejects.
+   * Collects in the same step, unless there are sources; within {@link SOURCE_MS_MAX} in any case.
+   * within {@link SOURCE_MS_MAX} in any case. Never throws or rejects.
    */
   collect(): readonly MetricFamily[] | Promise<readonly MetricFamily[]> {
     return this.#added.size === 0 ? this.#own.collect() : this.#all()
@@ -132,7 +132,7 @@ class SourceTimeout extends QuiesceError {
   }
 }
 
-/** By its first name, if it has one. */
+/** The name of a source: its first one, if it has one. */
 function nameOf({ names: [first, ...others] }: MetricSource): string {
   if (first === undefined) return 'a source without names'
   return `the source of ${show(first)}${others.length > 0 ? ` and ${others.length} more` : ''}`

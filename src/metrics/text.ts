@@ -4,7 +4,8 @@ import { type Labels, type MetricFamily, type MetricSample, openMetricsName } fr
 export type MetricFormat = 'prometheus' | 'openmetrics'
 
 /**
- * As the client library of Prometheus names them: names have the old set of characters.
+ * The content types as the client library of Prometheus names them: names have the old set of
+ * characters. names have the old set of characters.
  * @see prometheus/common expfmt/expfmt.go
  */
 export const CONTENT_TYPES: Readonly<Record<MetricFormat, string>> = {

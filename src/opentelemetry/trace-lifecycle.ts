@@ -9,7 +9,7 @@ import { hookKey, phaseOfHook, WAITED_FOR_BY } from '../report/view.ts'
 export interface TraceOptions {
   /** Default: the tracer `quiesce` of the global provider. */
   readonly tracer?: Tracer
-  /** Of the root span. Default: the active context. */
+  /** The context of the root span. Default: the active one. Default: the active context. */
   readonly parent?: Context
 }
 
@@ -54,7 +54,7 @@ class LifeSpans {
   readonly #phases = new Map<string, Span>()
   readonly #hooks = new Map<string, Span>()
   #isOver = false
-  /** Of a process that ended before its life. */
+  /** The exit code of a process that ended before its life. */
   #exitedWith: number | undefined
 
   constructor(tracer: Tracer, parent: Context) {
@@ -188,7 +188,8 @@ const reasonAttributes = (reason: StopReason | undefined): Attributes =>
   reason ? { 'quiesce.stop.reason': reason.kind, ...(reason.kind === 'os-signal' && { 'quiesce.stop.os_signal': reason.signal }) } : {}
 
 /**
- * As semantic conventions name them. @see https://opentelemetry.io/docs/specs/semconv/exceptions/
+ * The attributes as semantic conventions name them. @see
+ * https://opentelemetry.io/docs/specs/semconv/exceptions/
  */
 const exceptionAttributes = ({ name, message, stack }: ErrorRecord): Attributes => ({
   'exception.type': name,

@@ -31,8 +31,8 @@ export interface StopPlan {
   readonly watchGraceMs: number
   readonly reserves: Reserves
   /**
-   * Those that were asked for. They are set aside first, and whole; everything else shares the rest
-   * of the deadline. Default: none.
+   * The reserves that were asked for. They are set aside first, and whole; everything else shares
+   * the rest of the deadline. Default: none.
    */
   readonly asked?: readonly (keyof Reserves)[]
 }
@@ -50,7 +50,7 @@ export const DEADLINE_SHARE_MAX = 1 / 3
 /** What a single hook may use of the hooks' time in the budget, when it states nothing itself. */
 export const HOOKS_SHARE_MAX = 4 / 5
 /**
- * Those that were asked for never take more than this part of the deadline, so that something is
+ * The part of the deadline that reserves which were asked for never exceed, so that something is
  * left for requests.
  */
 export const ASKED_SHARE_MAX = 9 / 10
@@ -59,7 +59,10 @@ export const ASKED_SHARE_MAX = 9 / 10
  * sooner when the deadline comes sooner.
  */
 const EXIT_GRACE_MAX_MS = 1_000
-/** Of the time after the delay, requests and watches may use one part in this many at least. */
+/**
+ * The number of parts of the time after the delay of which requests and watches may use one at
+ * least.
+ */
 const REQUESTS_DUE_PARTS = 3
 /** Requests never take more than this part of what hooks and requests have together. */
 const REQUESTS_SHARE_MAX = 1 / 2
@@ -69,8 +72,8 @@ const REQUESTS_SHARE_MAX = 1 / 2
  */
 const LAST_CALL_SHARE_MAX = 1 / 2
 /**
- * Of the flush reserve, the part kept for ending by force: the report is written synchronously in
- * it.
+ * The part of the flush reserve that is kept for ending by force: the report is written
+ * synchronously in it. the report is written synchronously in it.
  */
 const FORCE_SHARE_OF_FLUSH = 1 / 5
 /** No phase has less than this, in milliseconds; it keeps two cuts from falling on one instant. */

@@ -53,7 +53,7 @@ export interface ResolvedOptions extends Omit<Rows, 'platform' | 'health'> {
   readonly chosen: Readonly<Record<string, DefaultDuration>>
 }
 
-/** Of one listener, which a list of several replaces. */
+/** The options of one listener, which a list of several replaces. */
 const OF_ONE_LISTENER = ['port', 'host', 'tls', 'http2'] as const satisfies readonly (keyof ServerOptions)[]
 
 export interface ResolvedServerOptions
@@ -142,7 +142,7 @@ const asGiven = (chosen: Times['chosen'], { isOwnDefault = () => false }: Resolv
     Object.entries(chosen).map(([name, { ms, because }]) => [name, { ms, because: isOwnDefault(name) ? 'default' : because }]),
   )
 
-/** Under the names that resolved options have. */
+/** The durations under the names that resolved options have. */
 const durationsOf = (chosen: Readonly<Record<string, DefaultDuration>>): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(chosen).map(([name, { ms }]) => [resolvedName(name, { kind: 'duration' }), ms]))
 

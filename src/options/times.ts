@@ -113,7 +113,7 @@ export function chooseTimes(
   return { plan, chosen }
 }
 
-/** In whole milliseconds, as everything that people read. */
+/** The share in whole milliseconds, as everything that people read. */
 const shareOf = (plan: Parameters<typeof restMs>[0]): number => Math.floor(restMs(plan) * DEADLINE_SHARE_MAX)
 
 const watchGraceDefaultMs = (plan: Parameters<typeof restMs>[0]): number => Math.min(defaultMs('watchGrace', []), shareOf(plan))

@@ -1,6 +1,6 @@
 import { isSet, type PlatformSpec } from './platform.ts'
 
-/** Also Knative anywhere else, whose queue proxy has already waited. */
+/** Cloud Run, and Knative anywhere else, whose queue proxy has already waited. */
 export const cloudRun = {
   name: 'cloud-run',
   otherNames: ['gcp', 'google', 'gcr', 'knative', 'cloudrun', 'run'],

@@ -15,7 +15,7 @@ export interface FrontSpec {
    * clients do.
    */
   readonly idle?: string
-  /** That time cannot be changed. */
+  /** Whether that time cannot be changed. */
   readonly isFixed?: true
   readonly defaults: PlatformDefaults & { readonly keepAliveTimeout: string }
 }

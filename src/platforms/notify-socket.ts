@@ -51,7 +51,7 @@ export class NotifySocket {
   #why = ''
   #timer: NodeJS.Timeout | undefined
 
-  /** Of a process that a service manager listens to. */
+  /** The socket of a process that a service manager listens to. */
   static of(process: PlatformProcess): NotifySocket | undefined {
     if (!variable(process.env, 'NOTIFY_SOCKET')) return undefined
     const known = sockets.get(process) ?? new NotifySocket(process)
@@ -79,8 +79,8 @@ export class NotifySocket {
   }
 
   /**
-   * As {@link send}, but written at once, behind what is on its way: the process may be gone before
-   * that is answered.
+   * Does as {@link send}, but writes at once, behind what is on its way: the process may be gone
+   * before that is answered. the process may be gone before that is answered.
    */
   sendLast(fields: Fields): Promise<void> {
     return this.#say(fields, () => true)
@@ -154,7 +154,7 @@ export class NotifySocket {
   }
 }
 
-/** With the tool that it may be waiting for. */
+/** Kills the process with the tool that it may be waiting for. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return
   try {

@@ -9,7 +9,7 @@ export const FIRST_PASSED = 3
 /** What systemd calls those of a unit that has no name for them. */
 const UNNAMED = 'unknown'
 
-/** Of the process, and of its parent, which is the primary of a worker. */
+/** The facts of the process, and of its parent, which is the primary of a worker. */
 type Asking = Pick<PlatformFacts, 'env' | 'pid'> & { readonly ppid?: number }
 
 /**

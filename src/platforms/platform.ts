@@ -11,17 +11,17 @@ export interface PlatformSpec {
   readonly name: string
   /** What else it is called, in small letters; not what only looks misspelt. */
   readonly otherNames?: readonly string[]
-  /** Behind a value, in documentation: `on Kubernetes`. */
+  /** The words behind a value, in documentation: `on Kubernetes`. `on Kubernetes`. */
   readonly where: string
   /** What gives it away, in words that stand in the log and the report; any of them. */
   readonly signs: readonly Sign[]
-  /** It has taken its traffic elsewhere before it ends a process, whatever is in front. */
+  /** Whether it has taken its traffic elsewhere before it ends a process, whatever is in front. */
   readonly endsTrafficFirst?: true
   /** How it asks a process to end, for the documentation. */
   readonly ends: string
   /** When it kills one that has not ended. */
   readonly kills?: Kill
-  /** It sends its signals to every process of a program, not only to the first. */
+  /** Whether it sends its signals to every process of a program, not only to the first. */
   readonly signalsAll?: true
   /** Options whose defaults differ there, as the user would write them. */
   readonly defaults: PlatformDefaults
@@ -35,7 +35,10 @@ export interface PlatformSpec {
    * waits for it.
    */
   readonly follow?: (process: PlatformProcess, life: FollowedLife) => void
-  /** By which it asks for the end, beside OS signals: calls `stop` until disposed. */
+  /**
+   * The way in which it asks for the end, beside OS signals: calls `stop` until disposed. calls
+   * `stop` until disposed.
+   */
   readonly stopRequests?: (process: PlatformProcess, stop: (reason: StopReason) => void) => Disposable
 }
 
@@ -58,7 +61,7 @@ export interface FollowedEnd {
   readonly inFlight: number
 }
 
-/** Only of the options that a platform has something to say about. */
+/** The defaults of those options that a platform has something to say about. */
 export interface PlatformDefaults {
   /** Above 0 where traffic is still sent to a process that has been told to stop. */
   readonly shutdownDelay?: string
@@ -68,7 +71,10 @@ export interface PlatformDefaults {
 }
 
 export interface Kill {
-  /** After it has asked, as the user would write it; where nothing else was set. */
+  /**
+   * The time after it has asked, as the user would write it; where nothing else was set. where
+   * nothing else was set.
+   */
   readonly after: string
   /** What sets another time there, as it is called there; there may be nothing. */
   readonly setBy?: string

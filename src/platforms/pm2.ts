@@ -14,7 +14,7 @@ export const pm2 = {
   // PM2 has its settings of a process in its environment.
   kills: { after: '1.6s', setBy: '`kill_timeout`', setTo: ({ kill_timeout: ms }) => (/^\d+$/.test(ms ?? '') ? `${ms}ms` : undefined) },
   defaults: { deadline: '1.4s' },
-  /** For `wait_ready`. */
+  /** The message for `wait_ready`. */
   ready: (process) => {
     if (isOurs(process)) process.send?.('ready')
     return undefined

@@ -9,7 +9,7 @@ export interface Started extends Pick<PlatformFacts, 'env' | 'terminal'> {
   readonly parent: readonly string[] | undefined
 }
 
-/** Of the parent, where there is /proc. */
+/** The command line of the parent, where there is /proc. */
 export const commandLineOf = (pid: number): readonly string[] | undefined =>
   look(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
     ?.split('\0')

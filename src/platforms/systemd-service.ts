@@ -7,10 +7,13 @@ import type { FollowedLife, PlatformProcess } from './platform.ts'
 const TICK_MS = 5_000
 /** A stop that has come no further for so long asks for no more time. */
 const STUCK_MS = 30_000
-/** Of three messages two may be late. */
+/** The time for which systemd is asked: of three messages two may be late. */
 const EXTEND_USEC = String(3 * TICK_MS * 1_000)
 
-/** Those of a process that serve: it is stopping when the last of them is. */
+/**
+ * The lives of a process that serve: it is stopping when the last of them is. it is stopping when
+ * the last of them is.
+ */
 const serving = new WeakMap<PlatformProcess, Set<FollowedLife>>()
 
 /**
@@ -95,7 +98,9 @@ class SystemdService {
     })
   }
 
-  /** Until the end of the life; keeps no process alive. */
+  /**
+   * Repeats some work until the end of the life; keeps no process alive. keeps no process alive.
+   */
   #every(periodMs: number, work: () => void): void {
     const timer = this.#life.clock.setTimeout(() => {
       if (this.#isOver) return

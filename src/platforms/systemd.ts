@@ -19,7 +19,7 @@ export const systemd = {
   ends: 'SIGTERM',
   kills: { after: '90s', setBy: '`TimeoutStopSec`' },
   defaults: { deadline: '80s' },
-  /** For `Type=notify`. */
+  /** The message for `Type=notify`. */
   ready: (process, signal) => notifyReady(process, signal),
   follow: followForSystemd,
 } as const satisfies PlatformSpec

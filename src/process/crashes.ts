@@ -57,9 +57,7 @@ const LEAVE_THE_END = new Set([
 const leavesTheEnd = (listener: Listener & { readonly _errorHandler?: unknown }): boolean =>
   listener._errorHandler === true || LEAVE_THE_END.has(listener.name)
 
-/**
- * Those of the events to which the rest of the program listens as well, and may end the process.
- */
+/** The events to which the rest of the program listens as well, and may end the process. */
 export const othersListenToCrashes = (source: CrashSource, events: Iterable<CrashEvent>): CrashEvent[] =>
   [...events].filter((event) => source.rawListeners(event).some((listener) => !isOurs(listener) && !leavesTheEnd(listener as Listener)))
 
@@ -151,7 +149,7 @@ class CrashGate {
     return listeners.length > 0
   }
 
-  /** One that throws what it has heard says nothing new. */
+  /** Reports a listener that failed; one that throws what it has heard says nothing new. */
   #failed(event: string, error: unknown, [heard]: readonly unknown[]): void {
     if (error !== heard) this.#notify((listener) => listener.listenerFailed(event, error))
   }

@@ -29,16 +29,16 @@ export function onStopSignal(
 }
 
 /**
- * Those of the signals that the rest of the program listens to as well. Node calls everyone who
- * listens to a signal, so ours cannot keep theirs from ending the process.
+ * The signals that the rest of the program listens to as well. Node calls everyone who listens to a
+ * signal, so ours cannot keep theirs from ending the process.
  */
 export function othersListen<Signal extends NodeJS.Signals>(source: SignalSource, signals: Iterable<Signal>): Signal[] {
   return [...signals].filter((signal) => source.listenerCount(signal) > (listenersTo(signal).isListening(source) ? 1 : 0))
 }
 
 /**
- * Of each signal those who listen share one listener at the process, whichever other signals they
- * listen to.
+ * The shared listener of a signal at the process, for all who listen to it, whichever other signals
+ * they listen to.
  */
 function listenersTo(signal: NodeJS.Signals): SharedListeners<SignalSource, [signal: NodeJS.Signals]> {
   const known = listeners.get(signal)

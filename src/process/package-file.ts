@@ -1,7 +1,10 @@
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-/** Of the command alone: a program that was bundled has no files beside it, nor an import map. */
+/**
+ * The require of the command alone: a program that was bundled has no files beside it, nor an
+ * import map. a program that was bundled has no files beside it, nor an import map.
+ */
 const here = (): NodeJS.Require => createRequire(import.meta.url)
 
 /**

@@ -10,16 +10,16 @@ import { onProcessExit } from './process-exit.ts'
 /** How one life left the process. */
 export interface LifeExit {
   readonly exitCode: ExitCode
-  /** Something meant "now": nothing is waited for. */
+  /** Whether something meant "now": nothing is waited for. nothing is waited for. */
   readonly isForced: boolean
   /** `natural` leaves the end of the process to whatever else keeps it alive. */
   readonly exit: 'explicit' | 'natural'
-  /** Those that ended it, or could have. */
+  /** The signals that ended it, or could have. */
   readonly signals: ReadonlySet<StopSignal>
   /** How long the process may live on, if this is the last life. */
   readonly graceMs: number
   readonly clock: Clock
-  /** Called when the process exits after this life, if it is the last. */
+  /** Learns that the process exits after this life, if it is the last. */
   readonly exits: () => void
 }
 
@@ -33,7 +33,10 @@ export class ProcessEnd {
   readonly #process: HostProcess
   #running = 0
   #exitCode: ExitCode = 0
-  /** As we left it; one that other code has set stays. */
+  /**
+   * The exit code as we left it; one that other code has set stays. one that other code has set
+   * stays.
+   */
   #exitCodeSet: HostProcess['exitCode']
   #isForced = false
   #cancelGrace: (() => void) | undefined
@@ -122,7 +125,10 @@ function wait(clock: Clock, ms: number, then: () => void): unknown {
   return timer
 }
 
-/** Until sockets that were destroyed are closed, also when there is no time left. */
+/**
+ * The time in milliseconds until sockets that were destroyed are closed, also when there is no time
+ * left.
+ */
 const CLOSING_MS = 10
 
 /** Node lists standard streams and the channel to the parent, although they keep nothing alive. */

@@ -47,8 +47,9 @@ export interface RunnableLife {
   /** Shows the life to people; undefined where it is not to be shown. */
   present(endsBySignal: (signal: StopSignal) => boolean): Promise<Presented> | undefined
   /**
-   * To be called when the process exits: says on standard error by how much the deadline was
-   * missed, unless that was said.
+   * Says on standard error, when the process exits, by how much the deadline was missed, unless
+   * that was said. says on standard error by how much the deadline was missed, unless that was
+   * said.
    */
   sayIfLate(): void
 }
@@ -132,7 +133,8 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
 }
 
 /**
- * Without a logger of the user's there may be no log at all, and with one it may be read elsewhere.
+ * Says why the end was not graceful: without a logger of the user's there may be no log at all, and
+ * with one it may be read elsewhere.
  */
 function sayWhyNotGraceful({ host, options }: RunnableLife, report: Report): void {
   if (options.logger === false) return
@@ -141,7 +143,10 @@ function sayWhyNotGraceful({ host, options }: RunnableLife, report: Report): voi
 
 let isWarned = false
 
-/** Once in a process: it is said to those who look why their requests are cut. */
+/**
+ * Warns once in a process, for those who look why their requests are cut. it is said to those who
+ * look why their requests are cut.
+ */
 function warnIfUnreachableBySignal(life: RunnableLife): void {
   if (life.host.process !== process || isWarned) return
   const { facts, platform } = life.options
@@ -152,7 +157,10 @@ function warnIfUnreachableBySignal(life: RunnableLife): void {
   warn(life, { code: 'WARN_SIGNAL_LOST', message: why })
 }
 
-/** In the log, and on standard error too: there may be no log, or one that is read elsewhere. */
+/**
+ * Warns in the log, and on standard error too: there may be no log, or one that is read elsewhere.
+ * there may be no log, or one that is read elsewhere.
+ */
 function warn(life: RunnableLife, { code, message }: Warning): void {
   life.record({ type: 'warning', message, details: { code } })
   say(life, message)

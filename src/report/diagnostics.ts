@@ -16,9 +16,9 @@ type EventMessages<Life> = {
  * uncaught exception, as node does it.
  */
 export interface DiagnosticsMessages<Life = object> extends EventMessages<Life> {
-  /** Once, by whatever asks for the end first. */
+  /** The stop request, published once, by whatever asks for the end first. */
   readonly 'quiesce:stop-requested': { readonly life: Life; readonly reason: StopReason }
-  /** For every request that is answered by a refusal. */
+  /** The refusal of a request, published for each. */
   readonly 'quiesce:request-refused': { readonly request: IncomingMessage; readonly kind: RefusalKind }
 }
 
@@ -40,7 +40,10 @@ export function publishEvents(life: object): (event: LifecycleEvent) => void {
   }
 }
 
-/** Kept here: node forgets a channel without references, and its subscribers with it. */
+/**
+ * The channels, kept here: node forgets a channel without references, and its subscribers with it.
+ * node forgets a channel without references, and its subscribers with it.
+ */
 const channels = new Map<LifecycleEvent['type'], Channel>()
 
 function channelOf(type: LifecycleEvent['type']): Channel {

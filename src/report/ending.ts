@@ -28,7 +28,7 @@ export interface Blocker extends Partial<ConnectionProtocol> {
   readonly phase: string
   /** False: its phase has not begun. */
   readonly isWaitedFor: boolean
-  /** Of a request: see {@link Straggler}. */
+  /** Whether a request is a stream: see {@link Straggler}. see {@link Straggler}. */
   readonly streaming?: true
   /** Undefined: nothing, because no stop has been requested. */
   readonly bound: TimeBound | undefined
@@ -155,7 +155,7 @@ export function headlineOf(blockers: readonly Blocker[], gauges: Counted, now: n
 
 type Counted = Pick<Gauges, 'requests' | 'holds' | 'watches' | 'handlers'>
 
-/** Of what is waited for, how many have no name here. */
+/** The number of those waited for that have no name here. */
 function unnamedIn(blockers: readonly Blocker[], { requests, holds, watches, handlers }: Counted): number {
   const counts = { request: requests, hold: holds, watch: watches, handler: handlers }
   return Object.entries(counts).reduce((sum, [kind, count]) => {

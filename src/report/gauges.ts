@@ -4,7 +4,7 @@ import type { LifeView, phaseOfHook } from './view.ts'
 
 /** What is going on in a life at one moment: plain data that survives JSON, to be shown. */
 export interface Gauges extends TrafficGauges {
-  /** At most {@link NAMES_MAX} of each, oldest first. */
+  /** The names of what blocks, at most {@link NAMES_MAX} of each, oldest first. */
   readonly blocking: TrafficGauges['blocking'] & {
     /** Hooks and destroy functions that run, as `pre-shutdown hook "leave"`. */
     readonly hooks: readonly Straggler[]
@@ -15,8 +15,8 @@ export interface Gauges extends TrafficGauges {
 export interface TrafficGauges {
   readonly requests: number
   /**
-   * Of the requests, event streams that nothing has declared; recordings of earlier versions do not
-   * have that.
+   * The event streams among the requests that nothing has declared; recordings of earlier versions
+   * do not have that. recordings of earlier versions do not have that.
    */
   readonly eventStreams?: number
   readonly watches: number
@@ -38,8 +38,8 @@ export interface TrafficGauges {
   /** Oldest first. */
   readonly blocking: {
     /**
-     * Those that are counted, and connections whose first request or handshake is half sent and is
-     * waited for.
+     * The requests that are counted, and connections whose first request or handshake is half sent
+     * and is waited for.
      */
     readonly requests: readonly Straggler[]
     readonly watches: readonly Straggler[]
@@ -56,7 +56,7 @@ export interface TrafficGauges {
 /** Names read of each kind; the counts are of all. */
 export const NAMES_MAX = 50
 
-/** All that an end may wait for, as one number. */
+/** The number of all that an end may wait for. */
 export const inFlightOf = ({
   requests,
   watches,

@@ -10,6 +10,6 @@ export function lastCallWords({ lastCall, rejections }: Pick<Report, 'lastCall' 
   return `${letInWords(lastCall)}${areOthers ? '; the others got the answer of a refusal' : ''}`
 }
 
-/** Of the last call alone, when it is not known yet what was refused. */
+/** The words of the last call alone, when it is not known yet what was refused. */
 export const letInWords = ({ accepted, answered }: { readonly accepted: number; readonly answered: number }): string =>
   `${accepted} ${accepted === 1 ? 'connection' : 'connections'} accepted, ${answered} ${answered === 1 ? 'request' : 'requests'} let in`

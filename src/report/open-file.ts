@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { look } from '../base/look.ts'
 
 const ROOT = 0
-/** As many links, one behind the other, as Linux follows. */
+/** The number of links, one behind the other, that Linux follows. */
 const LINKS_MAX = 40
 /** Windows has no such flag, and no links of users. */
 const NO_FOLLOW = (constants as Partial<typeof constants>).O_NOFOLLOW ?? 0

@@ -12,7 +12,7 @@ export interface Progress {
   readonly mode: Mode
   /** Milliseconds since StopRequested. */
   readonly sinceMs: number
-  /** Until the deadline; not below 0. */
+  /** The time until the deadline; not below 0. not below 0. */
   readonly leftMs: number
   /** What runs now, in the order begun. */
   readonly phases: readonly RunningPhase[]
@@ -28,7 +28,8 @@ export interface RunningPhase {
   readonly name: string
   readonly sinceMs: number
   /**
-   * Until its own limit or its cut, whichever comes first, or else until the deadline; not below 0.
+   * The time until its own limit or its cut, whichever comes first, or else until the deadline; not
+   * below 0. not below 0.
    */
   readonly leftMs: number
 }

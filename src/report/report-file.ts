@@ -25,7 +25,7 @@ import type { Report } from './report.ts'
  */
 const IN_PLACE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NONBLOCK
 
-/** To an open file, which its namesake with promises does not take by number. */
+/** Writes to an open file, which its namesake with promises does not take by number. */
 const writeTo = promisify(writeWithCallback)
 
 /**
@@ -126,8 +126,8 @@ const isReplaceable = (path: string): Promise<boolean> =>
   )
 
 /**
- * One that cannot be known before, and is created exclusively: in a folder that others may write, a
- * link could wait under it.
+ * A name that cannot be known before, and is created exclusively: in a folder that others may
+ * write, a link could wait under it. in a folder that others may write, a link could wait under it.
  */
 const temporaryName = (path: string): string => `${path}.${randomBytes(8).toString('hex')}.tmp`
 

@@ -33,9 +33,9 @@ export interface Report {
   readonly endedAt: string
   readonly platform: ReportedPlatform
   readonly listeners: readonly ReportedListener[]
-  /** In the order they fired. */
+  /** The signals in the order they fired. */
   readonly signals: readonly ReportedSignal[]
-  /** In the order they began. */
+  /** The phases in the order they began. */
   readonly phases: readonly ReportedPhase[]
   /** null: there was none. */
   readonly lastCall: ReportedLastCall | null
@@ -60,8 +60,8 @@ export interface Report {
 }
 
 /**
- * In milliseconds since the stop request. A crash in the middle of a stop has its own, and what
- * ends first holds.
+ * The budget in milliseconds since the stop request. A crash in the middle of a stop has its own,
+ * and what ends first holds.
  */
 export interface ReportedBudget {
   /** Time before new requests may be refused. */
@@ -77,7 +77,7 @@ export interface ReportedBudget {
 
 export interface ReportedListener {
   readonly url: string
-  /** For health and metrics, or the inspector's. */
+  /** Whether it is for health and metrics, or the inspector's. */
   readonly admin: boolean
   readonly inspector?: true
 }
@@ -174,7 +174,10 @@ export interface ReportedHook {
   readonly outcome: PhaseOutcome | null
   readonly durationMs: number | null
   readonly error?: ErrorRecord
-  /** Of one that never began (`skipped`): the hooks that it waited for, and that were cut. */
+  /**
+   * The hooks that one which never began (`skipped`) waited for, and that were cut. the hooks that
+   * it waited for, and that were cut.
+   */
   readonly waitedFor?: readonly string[]
 }
 

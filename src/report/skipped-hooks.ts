@@ -17,7 +17,7 @@ interface HookOutcome {
   readonly waitedFor?: readonly string[]
 }
 
-/** As many names stand in a line. */
+/** The number of names in a line. */
 export const SKIPPED_NAMES_MAX = 3
 
 export function skippedHooks(hooks: Iterable<HookOutcome>): SkippedHooks {
@@ -29,8 +29,8 @@ export function skippedHooks(hooks: Iterable<HookOutcome>): SkippedHooks {
 }
 
 /**
- * In a sentence, `pre-shutdown hooks "pool" and 72 more never ran: they waited for "flush",
- * which was cut`, say;
+ * A part of a sentence, `pre-shutdown hooks "pool" and 72 more never ran: they waited for "flush",
+ * which was cut`, say; undefined when there are none. they waited for "flush", which was cut`, say;
  * undefined when there are none.
  * @param max names that are spelled out
  */

@@ -16,7 +16,7 @@ export interface SummaryLine {
 
 /** Names listed for what was cut; the report itself has all of them. */
 const NAMES_MAX = 3
-/** Of hooks the longest, of failures and warnings the first. */
+/** The number of hooks, the longest first, and of failures and warnings, the first ones. */
 const HOOKS_MAX = 12
 const SKIPPED_MAX = 5
 const FAILURES_MAX = 20
@@ -71,7 +71,7 @@ export function summary(report: Report): SummaryLine[] {
 
 /** A last request this near to the end of the delay, or later, says that more may have come. */
 const DELAY_SHARE_MAX = 0.8
-/** Without a delay, what comes in the moments of the stop says nothing. */
+/** The moments of the stop in which requests without a delay say nothing. */
 const SETTLING_MS = 1_000
 
 /**
@@ -101,7 +101,7 @@ function upTo(max: number, lines: readonly SummaryLine[]): SummaryLine[] {
   return more > 0 ? [...lines.slice(0, max), { ...(lines[max] as SummaryLine), text: `${more} more in the report` }] : [...lines]
 }
 
-/** Those that belong to the end, in the order they began, and what became of a start's. */
+/** The hooks that belong to the end, in the order they began, and what became of a start's. */
 function hooksOf({ hooks }: Report): SummaryLine[] {
   const all = hooks.filter(({ kind, outcome }) => (kind !== 'post-start' || outcome !== 'ok') && kind !== 'phase' && outcome !== 'skipped')
   if (all.length === 0) return []

@@ -12,19 +12,22 @@ import type { PhaseName, PhaseRow } from '../machines/wiring.ts'
  * readers keep as many as they can use.
  */
 export interface LifeView {
-  /** Of the last event. */
+  /** The time of the last event. */
   readonly at: number
   /** The instant that cuts a phase, by phase; of a life that is not composed yet, none. */
   readonly cuts: Readonly<Record<string, CutSignal>>
   readonly platform: Omit<EventOf<'platform'>, 'type' | 'at'>
   readonly stop: StopView | undefined
-  /** In the order they fired. */
+  /** The signals in the order they fired. */
   readonly signals: ReadonlyMap<string, SignalView>
-  /** In the order they began. */
+  /** The phases in the order they began. */
   readonly phases: ReadonlyMap<string, PhaseView>
-  /** In the order they began, by kind and name. */
+  /** The hooks in the order they began, by kind and name. */
   readonly hooks: ReadonlyMap<string, HookView>
-  /** In the order they were bound; also those that are closed by now. */
+  /**
+   * The listeners in the order they were bound; also those that are closed by now. also those that
+   * are closed by now.
+   */
   readonly listeners: readonly ListenerView[]
   readonly lastCall: EventOf<'last-call'> | undefined
   readonly drained: Readonly<Partial<Record<'requests' | 'watches', EventOf<'drained'>>>>
@@ -69,7 +72,10 @@ export type PhaseView = WorkView
 export interface HookView extends WorkView {
   readonly kind: HookKind
   readonly durationMs: number | undefined
-  /** Of one that never began: the hooks that it waited for, and that were cut. */
+  /**
+   * The hooks that one which never began waited for, and that were cut. the hooks that it waited
+   * for, and that were cut.
+   */
   readonly waitedFor?: readonly string[]
 }
 

@@ -9,9 +9,9 @@ import { SKIPPED_NAMES_MAX, skippedHooks, skippedWords } from './skipped-hooks.t
 
 /** Messages of errors may be of any length; the report has them whole. */
 const WIDTH_MAX = 300
-/** Of the name of a stream, beside which there is something to say. */
+/** The width of the name of a stream, beside which there is something to say. */
 const STREAM_WIDTH_MAX = 80
-/** Of what was cut. */
+/** The number of names of what was cut. */
 const NAMES_MAX = 3
 /** Failures that have a line each; the report has all of them. */
 const FAILURES_MAX = 5

@@ -15,7 +15,7 @@ export interface AdminSources {
   readonly metrics: MetricsEndpoint
 }
 
-/** All that the admin listener serves. */
+/** The routes of the admin listener. */
 export function adminApp({ health, metrics }: AdminSources): Hono {
   const app = new Hono({ getPath: pathAsRead })
   if (health) app.route('/', healthApp(health))

@@ -31,7 +31,7 @@ export interface DebugSources {
   readonly resources: () => readonly string[]
 }
 
-/** All that is served to the user of the process, whatever the method. */
+/** The routes for the user of the process, whatever the method. */
 export function debugApp({ health, clock, look, resources }: DebugSources): Hono {
   const app = new Hono({ getPath: pathAsRead })
   if (health) app.route('/', healthApp(health))

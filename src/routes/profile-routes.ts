@@ -32,7 +32,7 @@ async function answer(name: ProfileName, c: Context, clock: Clock): Promise<Resp
   return isSnapshot(taken) ? sent(taken, exchange, signal) : toResponse(taken)
 }
 
-/** As a stream, which its reader cancels when the client has left. */
+/** The answer as a stream, which its reader cancels when the client has left. */
 function sent({ status, headers, body }: SnapshotAnswer, exchange: Exchange | undefined, signal: AbortSignal | undefined): Response {
   // It is broken off with its exchange: to the adapter a stream that fails is an error of the
   // application's.

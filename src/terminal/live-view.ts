@@ -9,7 +9,7 @@ export interface LiveViewOptions {
     /** Above 0 while the terminal takes nothing: it is stopped, or slow. */
     readonly pendingBytes: number
   }
-  /** Asked for every time, because a window changes its size. */
+  /** The size of the window, asked for every time, because it changes. */
   readonly size: () => { readonly columns: number; readonly rows: number }
   /** The lines to show now, none wider than `width`; none when there is nothing to show. */
   readonly lines: (width: number, height: number) => readonly string[]
@@ -40,7 +40,7 @@ const WRAP_ON = `${ESC}?7h`
  */
 export class LiveView {
   readonly #options: LiveViewOptions
-  /** On the screen now. */
+  /** The lines that are on the screen now. */
   #drawn: readonly string[] = []
   /** The last line of others, as far as it has been written. */
   #unended = ''

@@ -7,7 +7,10 @@ import { describeReason } from '../report/describe-reason.ts'
 
 /** Values longer than this are for machines; a person at a terminal sees their beginning. */
 const VALUE_WIDTH_MAX = 600
-/** Of all times that were chosen the message has those that decide; `quiesce plan` prints them. */
+/**
+ * Fields that are not shown: the message has those times that decide; `quiesce plan` prints them
+ * all. `quiesce plan` prints them.
+ */
 const HIDDEN = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err', 'defaults'])
 const LEVELS: Readonly<Record<number, { readonly name: string; readonly color: number }>> = {
   20: { name: 'DEBUG', color: GREY },
@@ -17,7 +20,7 @@ const LEVELS: Readonly<Record<number, { readonly name: string; readonly color: n
 }
 /** What goes on stands below the level. */
 const INDENT = 13
-/** There is no room for that in a window that is not three times as wide. */
+/** The indent in a window that is not three times as wide. */
 const INDENT_NARROW = 2
 
 export interface PrettyOptions {
@@ -51,7 +54,7 @@ export const prettyFormat =
 const isReason = (value: unknown): value is StopReason =>
   typeof value === 'object' && value !== null && 'kind' in value && look(() => describeReason(value as StopReason)) !== undefined
 
-/** With spaces between its parts, where a line can be broken. */
+/** The value with spaces between its parts, where a line can be broken. */
 const text = (value: unknown): string =>
   typeof value === 'string' ? value : inspect(value, { compact: true, breakLength: Number.POSITIVE_INFINITY, depth: null })
 

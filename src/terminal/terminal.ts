@@ -68,7 +68,7 @@ export class Terminal {
     if (this.#lives.has(life)) this.#view?.refresh()
   }
 
-  /** Nothing for a life that is not shown. */
+  /** Hides a life; does nothing for one that is not shown. */
   hide(life: ShownLife): void {
     if (!this.#lives.delete(life) || this.#lives.size > 0) return
     this.#view?.stop()
@@ -127,7 +127,7 @@ function terminals(): Stream[] {
 
 let ofProcess: Terminal | undefined
 
-/** One for the process, as its standard output is. */
+/** The terminal of the process, as its standard output is. */
 export function terminalOfProcess(): Terminal {
   ofProcess ??= new Terminal()
   return ofProcess

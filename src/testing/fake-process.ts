@@ -35,7 +35,7 @@ export class FakeProcess extends EventEmitter {
   readonly exits: number[] = []
   /** What the parent was sent, in order. */
   readonly sent: unknown[] = []
-  /** With the option `ipc`, as in a process that was forked. */
+  /** The channel to a parent, with the option `ipc`, as in a process that was forked. */
   readonly send: ((message: unknown) => boolean) | undefined
   #killedBy: NodeJS.Signals | undefined
   #stderr = ''
@@ -140,7 +140,7 @@ export class FakeProcess extends EventEmitter {
     return []
   }
 
-  /** As what a life takes for its process. */
+  /** The same object as what a life takes for its process. */
   asHostProcess(): HostProcess {
     return this as unknown as HostProcess
   }

@@ -28,7 +28,7 @@ const START_MS_MAX = 5_000
  */
 const START_CPU_MS_MIN = 1_000
 
-/** It serves, or will not. */
+/** The signals by which it serves, or will not. */
 const BEGUN: readonly string[] = ['PostStartHooksLaunched', 'StopRequested']
 
 /** A whole life under test: its world, what it said, and clients for it. */
@@ -57,7 +57,7 @@ export class TestLife<L extends Life = Life> implements AsyncDisposable {
     })
   }
 
-  /** Once the life has ended. */
+  /** The report, once the life has ended. */
   get report(): Report | undefined {
     return this.#report
   }

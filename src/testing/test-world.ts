@@ -70,16 +70,16 @@ export class TestWorld {
     })
   }
 
-  /** As `createServer` of quiesce, in this world. */
+  /** Does as `createServer` of quiesce, in this world. */
   readonly createServer = (handler: Handler, options: ServerOptions = {}): Life =>
     this.#made(createServerOn(this.#host, handler, this.#withDefaults(options)))
 
-  /** As `createLife` of quiesce, in this world. */
+  /** Does as `createLife` of quiesce, in this world. */
   readonly createLife = (options: LifecycleOptions = {}): Life => this.#made(createLifeOn(this.#host, this.#withDefaults(options)))
 
   /**
-   * As `attachLifecycle` of quiesce, in this world. The server listens here when its `listen()` is
-   * called, which must not have happened.
+   * Does as `attachLifecycle` of quiesce, in this world. The server listens here when its
+   * `listen()` is called, which must not have happened.
    */
   readonly attachLifecycle = (server: Server, options: LifecycleOptions = {}): AttachedLife =>
     this.#made(attachLifecycleOn(this.#host, this.network.adopt(server), this.#withDefaults(options)))

@@ -19,7 +19,7 @@ import type { OwnPair, TlsSettings } from './settings.ts'
 export interface CertificatesWorld {
   readonly clock: Clock
   readonly record: (fact: LifecycleFact) => void
-  /** Of the server's own client; undefined: it has none. */
+  /** The certificate of the server's own client; undefined: it has none. undefined: it has none. */
   readonly own?: OwnPair | undefined
   /** Undefined: the handshake decides what a client's certificate leads to. */
   readonly furtherCas?: FurtherCas | undefined
@@ -44,9 +44,9 @@ export class Certificates {
   readonly #world: CertificatesWorld
   readonly #providers: Providers
   readonly #all: readonly Provider<object>[]
-  /** Of its clients themselves. */
+  /** The CA of its clients themselves. */
   readonly #clientCa: Provider<ClientCa> | undefined
-  /** All that certificates of who connects may lead to. */
+  /** The CAs that the certificate of a client may lead to. */
   readonly #cas: readonly Provider<ClientCa>[]
   readonly #reloader: Reloader
   /** What is served, and its contexts: replaced together. */
@@ -105,7 +105,7 @@ export class Certificates {
     }
   }
 
-  /** To be called with the server that was created with {@link options}, before it listens. */
+  /** Serves with the server that was created with {@link options}, before it listens. */
   serve(server: Server): void {
     this.#server = server as TlsServer
     server.on('tlsClientError', () => this.#handshakeErrors++)
@@ -119,7 +119,10 @@ export class Certificates {
     })
   }
 
-  /** To be called when the server listens: what changes is served from now on. */
+  /**
+   * Watches the files, when the server listens: what changes is served from now on. what changes is
+   * served from now on.
+   */
   watch(): void {
     this.#reloader.begin()
   }
@@ -184,8 +187,9 @@ export class Certificates {
   }
 
   /**
-   * For clients that ask for no name: node's TLS server drops the option from the context that it
-   * makes for them (docs/decisions/0030-certificates.md).
+   * Sets the trust for clients that ask for no name: node's TLS server drops the option from the
+   * context that it makes for them (docs/decisions/0030-certificates.md). node's TLS server drops
+   * the option from the context that it makes for them (docs/decisions/0030-certificates.md).
    */
   #trustWithoutRoots(clientCa: ClientCa | undefined): void {
     if (clientCa?.hasAllRoots === false && this.#server) trustPartialChains(this.#server)

@@ -4,13 +4,13 @@ import { certificatesIn, type Sourced } from './pair.ts'
 /** The certificates that clients' certificates have to lead to. */
 export interface ClientCa {
   readonly bundle: Sourced
-  /** Those in the bundle. */
+  /** The certificates in the bundle. */
   readonly certificates: readonly X509Certificate[]
   /** Whether all of them lead to roots that are among them. */
   readonly hasAllRoots: boolean
 }
 
-/** Of which there are none yet: no certificate leads to it. */
+/** A CA without a certificate yet: none leads to it. no certificate leads to it. */
 export const NO_CLIENT_CA: ClientCa = { bundle: { from: 'nowhere', text: '' }, certificates: [], hasAllRoots: true }
 
 /** Several as one; undefined for none. */

@@ -3,7 +3,7 @@ import type { Provider } from './provider.ts'
 
 /** CAs of clients beside those of the listeners, for all of a server's listeners with TLS. */
 export interface FurtherCas {
-  /** In the place of the client CA of a listener that has none of its own. */
+  /** The CA in the place of that of a listener that has none of its own. */
   readonly client?: Provider<ClientCa> | undefined
   /** What it leads to is no client: a proxy, which says itself who its client is. */
   readonly frontProxy?: Provider<ClientCa> | undefined
@@ -12,7 +12,7 @@ export interface FurtherCas {
 /** The CA that the certificates of a listener's own clients have to lead to, as it is now. */
 type ClientCaNow = () => ClientCa | undefined
 
-/** On the socket itself, because node stands in front of that of a session of HTTP/2. */
+/** The key on the socket itself, because node stands in front of that of a session of HTTP/2. */
 const CLIENT_CA = Symbol('the client CA of its listener')
 
 export const setClientCa = (socket: object, ca: ClientCaNow): void => void Object.defineProperty(socket, CLIENT_CA, { value: ca })

@@ -11,7 +11,10 @@ export interface NamedPair extends Pair {
 
 /** What one configuration serves; it is made as a whole, and replaced as a whole. */
 export interface Served {
-  /** For all that no other is for; without it the first of the others is. */
+  /**
+   * The pair for all names that no other is for; without it the first of the others is. without it
+   * the first of the others is.
+   */
   readonly serving: Pair | undefined
   readonly sni: readonly NamedPair[]
   /** Undefined: clients are asked for no certificate. */
@@ -44,14 +47,14 @@ export class SecureContexts {
     this.#own = own && { name: own.name, context: createSecureContext({ ...shared, cert: own.cert, key: own.key }) }
   }
 
-  /** For a client that asks for a name. */
+  /** The context for a client that asks for a name. */
   forName(name: string): SecureContext {
     if (name === this.#own?.name) return this.#own.context
     const place = indexOfName(this.#table, name)
     return this.#at(place === undefined ? this.#firstValidFor(name) : place + this.#first)
   }
 
-  /** For a client that asks for none, by the address that it has connected to. */
+  /** The context for a client that asks for no name, by the address that it has connected to. */
   forAddress(address: string): SecureContext {
     const place = this.#table.get(canonicalName(address))
     return this.#at(place === undefined ? 0 : place + this.#first)

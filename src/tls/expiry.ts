@@ -42,6 +42,6 @@ export function expiryOf({ from, notBefore, notAfter }: CertificateValidity, wal
 export const inWords = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
 
 const DAY_MS = 86_400_000
-/** In days while they are many, else to the minute. */
+/** A time in days while they are many, else to the minute. */
 const roughly = (ms: number): string =>
   ms >= 2 * DAY_MS ? `${Math.floor(ms / DAY_MS)} days` : formatDuration(Math.floor(ms / 60_000) * 60_000)

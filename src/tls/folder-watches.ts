@@ -82,7 +82,7 @@ export class FolderWatches {
   }
 }
 
-/** As the files are named, and as they really are. */
+/** The paths of files as they are named, and as they really are. */
 async function pathsOf(files: readonly string[]): Promise<readonly string[]> {
   // A file that is not there is looked for in its own folder.
   const real = await Promise.all(files.map((file) => realpath(file).catch(() => resolve(file))))

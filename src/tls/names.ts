@@ -8,14 +8,17 @@ import { isIP } from 'node:net'
 
 /** The names that one certificate is entered under. */
 export interface Entry {
-  /** Given for it; without any, those in the certificate count. */
+  /**
+   * The names that were given for it; without any, those in the certificate count. without any,
+   * those in the certificate count.
+   */
   readonly names: readonly string[] | undefined
   readonly inCertificate: readonly string[]
 }
 
 /**
- * By name, the place of its certificate in the list. Explicit names win over those in certificates,
- * and the first of equals.
+ * The place in the list of the certificate for each name. Explicit names win over those in
+ * certificates, and the first of equals.
  */
 export function nameTable(entries: readonly Entry[]): ReadonlyMap<string, number> {
   const table = new Map<string, number>()
@@ -60,7 +63,10 @@ const dnsNamesIn = (alternatives = ''): string[] =>
     return text.startsWith('"') ? (JSON.parse(text) as string) : text
   }).flat()
 
-/** In one spelling: small letters, and an IP address as sockets have it. */
+/**
+ * A name in one spelling: small letters, and an IP address as sockets have it. small letters, and
+ * an IP address as sockets have it.
+ */
 export function canonicalName(name: string): string {
   const small = name.toLowerCase()
   if (isIP(small) !== 6) return small

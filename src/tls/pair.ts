@@ -15,7 +15,7 @@ export interface PairText {
   readonly passphrase: string | undefined
 }
 
-/** One that can be served. */
+/** A pair that can be served. */
 export interface Pair extends PairText {
   /** The first of the chain: the one that clients look at. */
   readonly leaf: X509Certificate

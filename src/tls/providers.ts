@@ -35,7 +35,7 @@ const pairProvider = (option: string, { cert, key, certFile, keyFile, passphrase
     check: ([ofCert, ofKey]) => checkPair({ cert: ofCert as Sourced, key: ofKey as Sourced, passphrase }),
   })
 
-/** Of a CA of clients, as a text or as a file. */
+/** The provider of a CA of clients, as a text or as a file. */
 export const caProvider = (option: string, text: string | undefined, file: string | undefined): Provider<ClientCa> =>
   new Provider({
     what: 'client CA',

@@ -4,7 +4,10 @@ import { FolderWatches } from './folder-watches.ts'
 
 /** How long after a change in a folder its files are read: a replacement is several changes. */
 export const SETTLE_MS = 50
-/** Also read without a change, which some file systems do not report. */
+/**
+ * The time in milliseconds after which files are read without a change, which some file systems do
+ * not report.
+ */
 export const REREAD_MS = 60_000
 /** The first wait after a failure; each one is twice as long, up to {@link REREAD_MS}. */
 const RETRY_FIRST_MS = 100
@@ -19,11 +22,9 @@ export interface Reloading {
   readonly files: readonly string[]
   /** Reads everything again; one error for each that cannot be used. Must not reject. */
   readonly refresh: () => Promise<readonly QuiesceError[]>
-  /**
-   * Called once for each failure that lasts, and once a minute for a folder that cannot be watched.
-   */
+  /** Reports each failure that lasts once, and a folder that cannot be watched once a minute. */
   readonly failed: (error: QuiesceError) => void
-  /** Called about once a minute. */
+  /** Runs about once a minute. */
   readonly tick: () => void
 }
 
@@ -38,7 +39,7 @@ export class Reloader {
   #tickedAt: number
   #unwatchedReportedAt = Number.NEGATIVE_INFINITY
   #retryMs = RETRY_FIRST_MS
-  /** By the message of the failure: since when it is there. */
+  /** The time since which a failure is there, by its message. since when it is there. */
   #failing = new Map<string, { readonly since: number; wasNotified: boolean }>()
 
   constructor(reloading: Reloading) {
@@ -59,7 +60,10 @@ export class Reloader {
     this.#watches.close()
   }
 
-  /** At the latest then; sooner when that is planned already. */
+  /**
+   * Reads after this time at the latest; sooner when that is planned already. sooner when that is
+   * planned already.
+   */
   #readIn(ms: number): void {
     const { clock } = this.#reloading
     const due = clock.now() + ms

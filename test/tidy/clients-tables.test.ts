@@ -1,5 +1,5 @@
-// Fails when: a document shows other numbers of clients as they are than scripts/clients/results.json
-// has, or leaves a row out.
+// Fails when: a document shows other numbers of clients as they are than those in
+// scripts/clients/results.json, or leaves a row out.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { http2Rows, keptResults, ledgerRows, shortRows } from '../../scripts/clients/tables.mjs'

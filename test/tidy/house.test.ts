@@ -38,11 +38,28 @@ test('README: words outside code and targets of links, and those before the inst
 describe('doc comments', () => {
   const ofComment = (comment: string) => docComments(texts({ 'a.ts': `/** ${comment} */\nexport const a = 1\n` }))
 
-  test.each(['Of those that are closed.', 'Told of servers.', 'It waits.', 'Also when it is late.'])('without a subject: %s', (comment) => {
+  test.each([
+    'Of those that are closed.',
+    'Told of servers.',
+    'It waits.',
+    'Also when it is late.',
+    'All or none.',
+    'One that is late.',
+    'Nothing for it.',
+  ])('without a subject: %s', (comment) => {
     expect(ofComment(comment)).toMatchObject([{ place: 'a.ts:1', hasSubject: false }])
   })
 
-  test.each(['The listeners.', 'Whether it serves.', 'Closes them all.', '`for` is a word here.'])('with one: %s', (comment) => {
+  test.each([
+    'The listeners.',
+    'Whether it serves.',
+    'Closes them all.',
+    '`for` is a word here.',
+    'All listeners.',
+    'Its own limit.',
+    'Where it listens.',
+    'Nothing is left.',
+  ])('with one: %s', (comment) => {
     expect(ofComment(comment)).toMatchObject([{ hasSubject: true }])
   })
 

@@ -63,7 +63,7 @@ export class Font {
     this.#widths = new Map()
   }
 
-  /** In pixels. */
+  /** The width in pixels. */
   width(text: string): number {
     const known = this.#widths.get(text)
     if (known !== undefined) return known

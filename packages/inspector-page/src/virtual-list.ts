@@ -8,18 +8,18 @@ export interface VirtualListOptions<T> {
   readonly list: HTMLElement
   readonly keyOf: (item: T) => string
   readonly create: (item: T) => Part<T>
-  /** Of a row, in the root's font size. */
+  /** The height of a row, in the root's font size. */
   readonly rem: (item: T) => number
   /** A row of the user's font size is not that high: what it says beside its line, in pixels. */
   readonly morePx?: (item: T) => number
-  /** Of rows that are all as high as the first. */
+  /** Whether all rows are as high as the first. */
   readonly even?: boolean
 }
 
 /** Rows beyond what is seen, on each side: what scrolls into view is there already. */
 const BEYOND_PX = 200
 const AROUND_ROWS = 1.5
-/** As near as this to the end, and it goes on scrolling. */
+/** The distance from the end within which it goes on scrolling. */
 const NEAR_END_PX = 24
 
 /**
@@ -80,7 +80,7 @@ export class VirtualList<T> {
     this.#scrollTo(this.#view.offset + this.#height - this.#view.height)
   }
 
-  /** As little as it takes for a row to be seen. */
+  /** Scrolls as little as it takes for a row to be seen. */
   reveal(index: number): void {
     const [from, to] = [this.#topOf(index), this.#topOf(index + 1)]
     const { top, height, offset } = this.#view
@@ -88,7 +88,10 @@ export class VirtualList<T> {
     else if (to + offset > top + height) this.#scrollTo(to + offset - height)
   }
 
-  /** With some of what is before and after it; where both are seen already, nothing moves. */
+  /**
+   * Scrolls so that some of what is before and after the row is seen; where both are seen already,
+   * nothing moves. where both are seen already, nothing moves.
+   */
   center(index: number): void {
     const [from, to] = [this.#topOf(index), this.#topOf(index + 1)]
     const { top, height, offset } = this.#view
@@ -98,7 +101,8 @@ export class VirtualList<T> {
   }
 
   /**
-   * Without asking where it is then, and once all of the frame is drawn: scrolling takes a layout.
+   * Scrolls without asking where it is then, and once all of the frame is drawn: scrolling takes a
+   * layout. scrolling takes a layout.
    */
   #scrollTo(wanted: number): void {
     const { height, offset } = this.#view

@@ -5,7 +5,7 @@
  */
 export const NARROW_SEQUENCE: readonly string[] = ['---', 'config:', '  sequence:', '    width: 60', '    actorMargin: 8', '---']
 
-/** Without what ends a statement. */
+/** The text without what ends a statement. */
 export const said = (raw: string): string =>
   raw.replace(/[#;<>\n]/g, (character) => (character === '\n' ? ' ' : `#${character.charCodeAt(0)};`))
 

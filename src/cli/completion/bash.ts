@@ -1,6 +1,6 @@
 import { COMPLETED, type CompletedCommand, type CompletedValue, MAIN_FLAGS } from './completed.ts'
 
-/** For bash 3.2 and later, without the package bash-completion. */
+/** Completion for bash 3.2 and later, without the package bash-completion. */
 export const bashCompletion = (): string => `\
 # Completion of quiesce for bash: source <(quiesce completion bash)
 _quiesce() {

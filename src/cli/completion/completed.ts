@@ -4,7 +4,7 @@ import { COMMAND_PAGES } from '../command-pages.ts'
 
 /** Something that begins with dashes, as shells complete it. */
 export interface CompletedFlag {
-  /** Without the dashes. */
+  /** The name without the dashes. */
   readonly name: string
   readonly meaning: string
   /** undefined: it takes no value. */
@@ -13,7 +13,10 @@ export interface CompletedFlag {
 
 export interface CompletedValue {
   readonly placeholder: string
-  /** All that it may be, or names of files; undefined: only the user knows. */
+  /**
+   * All values that it may have, or names of files; undefined: only the user knows. undefined: only
+   * the user knows.
+   */
   readonly offers: readonly string[] | 'files' | undefined
 }
 

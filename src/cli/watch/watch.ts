@@ -44,7 +44,7 @@ class Generations {
   readonly #ended: (exitCode: number) => void
   #count = 0
   #running: ChildProcess | undefined
-  /** It has said so, whatever made it stop. */
+  /** Whether the child has said that it stops, whatever made it stop. */
   #isStopping = false
   #blocked: unknown
   #folder = ''

@@ -8,7 +8,7 @@ export interface Chart {
 }
 
 export interface ChartState {
-  /** As `machine.getStateNodeById` takes it. */
+  /** The id as `machine.getStateNodeById` takes it. */
   readonly id: string
   readonly key: string
   /** The key as its user wrote it; of a phase, the phase's name. */

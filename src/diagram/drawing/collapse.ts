@@ -20,7 +20,7 @@ export function collapsed(chart: Chart, isOpen: (region: ChartState) => boolean)
 }
 
 /**
- * Of more than this many signals of one family, such as the budget's cuts, the first stands for
+ * The number of signals of one family, such as the budget's cuts, above which the first stands for
  * all.
  */
 const FAMILY_MAX = 2

@@ -152,7 +152,7 @@ const HEADING = 15
 const HEAD_HEIGHT = 36
 const ROW = LINE_HEIGHT + 4
 const COLUMN_GAP = 22
-/** Of a picture that is narrower than its own key. */
+/** The width of a picture that is narrower than its own key. */
 const WIDTH_MIN = 380
 
 export interface Sheet {
@@ -194,7 +194,7 @@ interface PlacedKey {
   readonly row: number
 }
 
-/** In columns as wide as the widest of them, as many as fit. */
+/** Rows of columns as wide as the widest of them, as many as fit. */
 function rowsOf(keys: readonly Key[], width: number): { readonly keys: readonly PlacedKey[]; readonly rows: number } {
   const wide = Math.max(0, ...keys.map(keyWidth))
   const columns = Math.max(1, Math.floor((width + COLUMN_GAP) / (wide + COLUMN_GAP)))

@@ -4,7 +4,7 @@
  * theme, or a page around the picture, sets otherwise.
  */
 
-/** By day and by night. */
+/** The colours by day and by night. */
 const COLOURS = {
   ground: ['#ffffff', '#0d1117'],
   frame: ['#f6f8fa', '#151b23'],
@@ -36,13 +36,13 @@ interface Look {
 }
 
 export const FONT_SIZE = 11
-/** Of the title of a group. */
+/** The size of the title of a group. */
 export const GROUP_SIZE = 12.5
 export const FONT_FAMILY = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans Condensed', sans-serif"
 
 const SIGNAL_DASH = '4 3'
 
-/** By the class of an element. */
+/** The looks by the class of an element. */
 const LOOKS = {
   ground: { fill: 'ground' },
   heading: { fill: 'text', 'font-size': 15, 'font-weight': 600 },

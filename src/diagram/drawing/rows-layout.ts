@@ -82,7 +82,7 @@ interface Routed {
   readonly enters: number
 }
 
-/** In the order given, but never before a node with a line to it. */
+/** The nodes in the order given, but never before a node with a line to it. */
 function rowsOf({ nodes, lines }: LayoutGraph, widthMax: number): LayoutNode[][] {
   const owner = new Map(nodes.flatMap(({ id, ports = [] }) => [[id, id] as const, ...ports.map((port) => [port.id, id] as const)]))
   const before = new Map(nodes.map(({ id }) => [id, new Set<string>()]))
@@ -148,7 +148,7 @@ function sideY({ node, port }: End, nodes: ReadonlyMap<string, Rect>): number {
   return port.side === 'top' ? y : y + height
 }
 
-/** Without points that do nothing. */
+/** The points without those that do nothing. */
 const straightened = (points: readonly Point[]): Point[] =>
   points.filter((point, i) => {
     const before = points[i - 1]

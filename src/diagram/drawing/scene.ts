@@ -32,7 +32,7 @@ export interface Link {
   readonly from: string
   readonly to: string
   readonly kind: 'transition' | 'signal'
-  /** Of a line that leads from a signal to what waits for it. */
+  /** The signal of a line that leads to what waits for it. */
   readonly signal?: string
   readonly edges: readonly ChartEdge[]
   readonly texts: readonly Text[]

@@ -16,13 +16,13 @@ export interface Picture extends Caption {
   readonly placed: Placed
 }
 
-/** With its title above it and its key below. */
+/** The picture with its title above it and its key below. */
 export function svgOf({ scene, placed, ...caption }: Picture): string {
   const { size, body, above, below } = sheetOf(caption, keysOf(scene, placed), placed.size)
   return svgDocument(size, caption.title, [...above, ...drawing(scene, moved(placed, body)), ...below])
 }
 
-/** Nothing but what is drawn, for a page that says the rest by itself. */
+/** The picture alone, for a page that says the rest by itself. */
 export const bareSvg = ({ scene, placed }: Pick<Picture, 'scene' | 'placed'>, title: string): string =>
   svgDocument(placed.size, title, drawing(scene, placed))
 

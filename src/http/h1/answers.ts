@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { answerOfUpgrade } from '../upgrade-answer.ts'
 
-/** Of a wire, what an answer to an upgrade needs, which is written as bytes. */
+/** The part of a wire that an answer to an upgrade needs, which is written as bytes. */
 interface AnswersUpgrades {
   readonly socket: Socket
   readonly connection: WireConnection

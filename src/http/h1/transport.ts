@@ -7,7 +7,7 @@ import { openHttp1Gate } from './gate.ts'
 import { endWithResponses } from './response-end.ts'
 
 /**
- * In front of a server's requests of HTTP/1.1.
+ * Opens a gate in front of a server's requests of HTTP/1.1.
  * @param handshakes of a server that speaks another protocol, too
  */
 export function openHttp1(server: NetServer, traffic: TrafficPort, handshakes?: Handshakes): Gate {

@@ -11,7 +11,10 @@ import { fail, refuseHttp1 } from './answers.ts'
 import { awaitHead, notifyBy } from './connection-close.ts'
 import { hasBegun, isEventStream } from './response-head.ts'
 
-/** On the socket itself: a property costs the request path less than a look-up in a WeakMap. */
+/**
+ * The key on the socket itself: a property costs the request path less than a look-up in a WeakMap.
+ * a property costs the request path less than a look-up in a WeakMap.
+ */
 const WIRE: unique symbol = Symbol('quiesce.wire')
 
 interface Tagged {
@@ -80,7 +83,7 @@ export class Http1Wire implements Wire {
     if (!this.onlyWaits(exchange)) (exchange.response ?? this.socket).destroy()
   }
 
-  /** One that was refused by its own library, and left open, is over. */
+  /** Ends an upgrade that was refused by its own library, and left open. */
   askedToEnd(exchange: WireExchange): void {
     if (exchange.isUpgrade && this.hasBegun(exchange)) this.connection.linger()
   }
@@ -122,9 +125,9 @@ export class Http1Wire implements Wire {
   }
 
   /**
-   * From now on, whenever node would close the socket at once after a last response, it lingers
-   * instead. A socket closed with unread bytes in it resets its client, which may then lose the
-   * response that it has just been sent.
+   * Lets the socket linger from now on, whenever node would close it at once after a last response.
+   * A socket closed with unread bytes in it resets its client, which may then lose the response
+   * that it has just been sent.
    */
   closeGently(): void {
     this.socket.destroySoon = lingerInstead
@@ -160,7 +163,10 @@ export class Http1Wire implements Wire {
     return first < 0 ? [] : all.slice(first)
   }
 
-  /** There is no way to take back one answer: nothing can follow it on its connection. */
+  /**
+   * Breaks off the connection: one answer cannot be taken back, because nothing can follow it on
+   * its connection. nothing can follow it on its connection.
+   */
   breakOff([first]: readonly WireExchange[]): 'closing' | 'destroyed' {
     return this.connection.outstanding.oldest === first ? 'destroyed' : 'closing'
   }

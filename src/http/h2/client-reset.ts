@@ -5,7 +5,10 @@ import { ignore } from './exchange-objects.ts'
 
 const { NGHTTP2_STREAM_STATE_IDLE: IDLE, NGHTTP2_STREAM_STATE_CLOSED: CLOSED } = constants
 
-/** On a stream: what hears that its client has reset it. */
+/**
+ * The key of what hears that the client of a stream has reset it. what hears that its client has
+ * reset it.
+ */
 const ON_RESET: unique symbol = Symbol('quiesce.onReset')
 
 interface Watched {
@@ -30,8 +33,9 @@ export function watchReset(stream: ServerHttp2Stream, onReset: (stream: ServerHt
 }
 
 /**
- * In the step in which a stream closes, by whichever side, node takes its timeout away, on every
- * version. One function for all streams; an ordinary one has sent its answer by then.
+ * The own setTimeout of a stream: in the step in which it closes, by whichever side, node takes its
+ * timeout away, on every version. One function for all streams; an ordinary one has sent its answer
+ * by then.
  */
 const setTimeout: ServerHttp2Stream['setTimeout'] = function (this: ServerHttp2Stream, ...args) {
   const { setTimeout: own } = Object.getPrototypeOf(this) as ServerHttp2Stream

@@ -11,12 +11,15 @@ export class Http2Request {
   readonly httpVersionMajor = 2
   readonly httpVersionMinor = 0
   readonly headers: IncomingHttpHeaders
-  /** As they were sent; undefined where other code than node's has handed the stream over. */
+  /**
+   * The headers as they were sent; undefined where other code than node's has handed the stream
+   * over. undefined where other code than node's has handed the stream over.
+   */
   readonly rawHeaders: readonly string[] | undefined
   readonly stream: ServerHttp2Stream
   // Looked up once: several steps read them, and node's headers are slow to look into.
   readonly method: string
-  /** Of a CONNECT without a path where it leads, as in HTTP/1.1. */
+  /** The URL; of a CONNECT without a path, where it leads, as in HTTP/1.1. */
   readonly url: string
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[] | undefined) {

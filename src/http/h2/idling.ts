@@ -22,7 +22,7 @@ export class Idling {
     this.#lookIn(idleMs)
   }
 
-  /** To be called when nothing is outstanding any more. */
+  /** Begins when nothing is outstanding any more. */
   begin(): void {
     this.#since = this.#clock.now()
   }

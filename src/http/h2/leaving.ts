@@ -18,13 +18,13 @@ const QUIET_WITHIN_MS = 200
 /** How long it is seen how much a client asks at a time, of one that asks more than one thing. */
 const WATCHED_MS = 100
 
-/** Of a wire, what its leaving needs. */
+/** The part of a wire that its leaving needs. */
 interface LeavingWire {
   readonly session: ServerHttp2Session
   readonly socket: Socket
   readonly connection: WireConnection
   readonly pace: ClientPace
-  /** Those whose answers are awaited. */
+  /** The exchanges whose answers are awaited. */
   readonly owed: readonly WireExchange[]
   readonly hasStreams: boolean
   /** The number of the last stream that was handed over; 0: none was. */
@@ -64,7 +64,10 @@ export class Leaving {
   #hasPeerLeft = false
   #lastStream = Number.POSITIVE_INFINITY
   #bound: unknown
-  /** Of a client that is to be told; undefined: it is not, or it was. */
+  /**
+   * The timer of a client that is to be notified; undefined: it is not, or it was. undefined: it is
+   * not, or it was.
+   */
   #patience: unknown
   #needsQuiet = true
   /** The most that was owed to it at a time since it is to be told. */
@@ -82,7 +85,10 @@ export class Leaving {
     return stream <= this.#lastStream
   }
 
-  /** At the best moment that comes soon: this one, perhaps, when the head of an answer was sent. */
+  /**
+   * Notifies at the best moment that comes soon: this one, perhaps, when the head of an answer was
+   * sent. this one, perhaps, when the head of an answer was sent.
+   */
   notifySoon(): void {
     const { session, connection } = this.#wire
     if (connection.wasNotified || session.closed || session.destroyed) return
@@ -107,7 +113,7 @@ export class Leaving {
     else void afterPoll().then(() => this.#notifyIfQuiet())
   }
 
-  /** In time it does without, and then it waits no longer. */
+  /** Waits for a quiet moment; in time it does without. */
   #waitForQuiet(): unknown {
     return this.#clock.setTimeout(() => {
       this.#needsQuiet = false
@@ -131,7 +137,7 @@ export class Leaving {
     if (!this.#needsQuiet && length > 0 && length === this.#most) this.notify()
   }
 
-  /** Only one answer is owed, and its head was sent. */
+  /** Notifies when only one answer is owed, and its head was sent. */
   #notifyWithLast(): void {
     const { owed, pace } = this.#wire
     if (this.#needsQuiet && !pace.isQuick) return
@@ -170,7 +176,7 @@ export class Leaving {
     })
   }
 
-  /** To be called when nothing is outstanding any more, and when no stream is open any more. */
+  /** Ends the connection when nothing is outstanding any more, and no stream is open. */
   ifIdle(): void {
     const { connection, hasStreams } = this.#wire
     if (!connection.isIdle || connection.isEnding) return
@@ -191,7 +197,10 @@ export class Leaving {
     if (connection.wasNotified) this.#askWhetherHeard()
   }
 
-  /** Once: when the answer comes, nothing is on its way any more. */
+  /**
+   * Asks once whether the client has read the frame: when the answer comes, nothing is on its way
+   * any more. when the answer comes, nothing is on its way any more.
+   */
   #askWhetherHeard(): void {
     const { session, connection } = this.#wire
     if (this.#hasPinged || session.destroyed || this.#mayBegin) return

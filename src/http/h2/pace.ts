@@ -16,7 +16,10 @@ const loopIdleMs = (): number => performance.nodeTiming.idleTime
 export class ClientPace {
   readonly #loopIdleMs: () => number
   #isInTurn = true
-  /** Of the pauses so far, the later ones more; undefined before the first. */
+  /**
+   * The mean of the pauses so far, the later ones more; undefined before the first. undefined
+   * before the first.
+   */
   #pauseMs: number | undefined
   /** {@link loopIdleMs} when nothing was owed any more. */
   #idleSince: number | undefined
@@ -26,7 +29,7 @@ export class ClientPace {
   }
 
   /**
-   * It asks.
+   * Notes a request.
    * @param isAlone nothing else is owed
    */
   asked(isAlone: boolean): void {
@@ -37,17 +40,17 @@ export class ClientPace {
     }
   }
 
-  /** All that it asked was answered. */
+  /** Notes that everything was answered. */
   answered(): void {
     this.#idleSince = this.#loopIdleMs()
   }
 
-  /** It has asked one thing after the other so far. */
+  /** Whether it has asked one thing after the other so far. */
   get isInTurn(): boolean {
     return this.#isInTurn
   }
 
-  /** It asks one thing after the other, with hardly a pause. */
+  /** Whether it asks one thing after the other, with hardly a pause. */
   get isQuick(): boolean {
     return this.#isInTurn && this.#pauseMs !== undefined && this.#pauseMs < SHORT_MS
   }

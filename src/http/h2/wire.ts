@@ -15,13 +15,16 @@ import { Leaving } from './leaving.ts'
 import { ClientPace } from './pace.ts'
 import { Tunnels } from './tunnels.ts'
 
-/** On the session itself: a property costs less than a look-up in a WeakMap. */
+/**
+ * The key on the session itself: a property costs less than a look-up in a WeakMap. a property
+ * costs less than a look-up in a WeakMap.
+ */
 const WIRE: unique symbol = Symbol('quiesce.wire')
 
-/** On a stream that we have broken off. */
+/** The mark of a stream that we have broken off. */
 const BROKEN_OFF: unique symbol = Symbol('quiesce.brokenOff')
 
-/** On a stream whose reset by its client was counted. */
+/** The mark of a stream whose reset by its client was counted. */
 const RESET: unique symbol = Symbol('quiesce.reset')
 
 interface Tagged {
@@ -56,7 +59,10 @@ export class Http2Wire implements Wire {
     this.#cancel()
     this.connection.closed()
   }
-  /** One for all streams: it costs a stream less than to know its wire. */
+  /**
+   * The listener of all streams: it costs a stream less than to know its wire. it costs a stream
+   * less than to know its wire.
+   */
   readonly #onStreamClose = onStreamCloseOf(this)
   readonly #onReset = (stream: ServerHttp2Stream): void => {
     this.#noteReset(stream)
@@ -110,14 +116,17 @@ export class Http2Wire implements Wire {
     this.#leaving.notify()
   }
 
-  /** With an answer it is now, if its client asks in turn: it has nothing on its way then. */
+  /**
+   * Notifies soon, with an answer at once if its client asks in turn: it has nothing on its way
+   * then. it has nothing on its way then.
+   */
   notifySoon(withAnswer = false): void {
     if (this.#traffic.holdsBack(this.connection, !withAnswer && this.pace.isQuick)) return
     if (withAnswer && this.pace.isInTurn) this.notify()
     else this.#leaving.notifySoon()
   }
 
-  /** Those whose answers are awaited. */
+  /** The exchanges whose answers are awaited. */
   get owed(): readonly WireExchange[] {
     return [...this.connection.outstanding].filter(({ countedAs }) => countedAs !== 'watch')
   }
@@ -177,9 +186,10 @@ export class Http2Wire implements Wire {
   }
 
   /**
-   * Not what the handler gets with the core API, a stream, which has ended when its client has
-   * left; not when it was piped, because what is piped into a closed response never ends it; and
-   * not when nothing was broken off before its end.
+   * Whether its handler may still end the response. Excluded are: the stream that the handler gets
+   * with the core API, which has ended when its client has left; one that was piped, because what
+   * is piped into a closed response never ends it; and one of which nothing was broken off before
+   * its end.
    */
   mayStillEnd(exchange: WireExchange): boolean {
     const response = responseOf(exchange)

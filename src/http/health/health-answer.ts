@@ -6,7 +6,7 @@ export interface HealthResult {
   /** The endpoint's. */
   readonly path: string
   readonly passed: boolean
-  /** In order of registration. */
+  /** The checks in order of registration. */
   readonly checks: readonly CheckResult[]
 }
 
@@ -15,7 +15,7 @@ export interface CheckResult {
   readonly passed: boolean
   /** The request asked to leave it out. */
   readonly excluded?: true
-  /** Of a check that failed: what it threw. */
+  /** The error of a check that failed. what it threw. */
   readonly reason?: string
 }
 

@@ -18,7 +18,10 @@ export interface CheckContext {
 export type Check = (context: CheckContext) => unknown
 
 export interface CheckOptions {
-  /** After this time the check has failed. Above zero. Default: the option `healthCheckTimeout`. */
+  /**
+   * The time after which the check has failed. Above zero.  Above zero. Default: the option
+   * `healthCheckTimeout`.
+   */
   readonly timeout?: Duration
   /** A second name, shared with other checks, under which a request can exclude them together. */
   readonly group?: string
@@ -83,7 +86,7 @@ export class NamedCheck {
     this.#onTurn = onTurn
   }
 
-  /** Never rejects, and resolves within the check's timeout. */
+  /** Runs the check; never rejects, and resolves within the check's timeout. */
   run(request: RequestLike): Promise<CheckOutcome> {
     if (this.#hanging >= HANGING_RUNS_MAX) return Promise.resolve(failed(`${this.#hanging} earlier runs have not ended`))
     this.#current ??= this.#start(request)

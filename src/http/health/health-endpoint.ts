@@ -33,7 +33,7 @@ export interface FailedCheck {
 
 interface Entry {
   readonly check: NamedCheck
-  /** Without it the check is always there. */
+  /** Whether the check is there now; without it, it always is. */
   readonly isShown?: () => boolean
   /** `clock.now()` until which the check passes without being run. */
   readonly passesUntil: number
@@ -60,7 +60,10 @@ export interface CheckStatus {
   readonly name: string
   /** Undefined before the first. */
   readonly passed?: boolean
-  /** Of one that failed; for eyes that may see what the root withholds. */
+  /**
+   * The reason of a check that failed, for eyes that may see what the root withholds. for eyes that
+   * may see what the root withholds.
+   */
   readonly reason?: string
 }
 

@@ -41,14 +41,20 @@ export interface HealthSettings extends Omit<HealthObserver, 'onFirstPass'> {
    */
   readonly onTurn?: (name: string, outcome: CheckOutcome) => void
   readonly clock: Clock
-  /** Asked at each probe of `/readyz`; true until Serving. Default: never. */
+  /**
+   * Whether it starts, asked at each probe of `/readyz`; true until Serving. true until Serving.
+   * Default: never.
+   */
   readonly isStarting?: () => boolean
   /**
-   * Asked at each probe of `/readyz`, whose verbose answer names them: mux-complete signals that
-   * are not there yet.
+   * The mux-complete signals that are not there yet, asked at each probe of `/readyz`, whose
+   * verbose answer names them. mux-complete signals that are not there yet.
    */
   readonly pendingMux?: () => readonly string[]
-  /** Asked at each probe of `/readyz`; true from ShutdownInitiated on. */
+  /**
+   * Whether it shuts down, asked at each probe of `/readyz`; true from ShutdownInitiated on. true
+   * from ShutdownInitiated on.
+   */
   readonly isShuttingDown: () => boolean
   /** Milliseconds since the log was last flushed. Default: the log is never stuck. */
   readonly lastFlushAgeMs?: () => number
@@ -184,7 +190,7 @@ export class Health {
     return this.#endpoints.readyz.add(this.#named(name, check, options))
   }
 
-  /** On all three endpoints, or on none; they share its runs. */
+  /** Adds a check on all three endpoints, or on none; they share its runs. they share its runs. */
   addCheck(name: string, check: Check, options: CheckOptions = {}): Disposable {
     return this.#addEverywhere(this.#named(name, check, options), 0)
   }
@@ -267,7 +273,7 @@ export class Health {
     return this.#mayName(url) && this.#everywhere.some((endpoint) => endpoint.answers(pathOf(url)))
   }
 
-  /** Of the endpoints, in the order in which they are asked. */
+  /** The paths of the endpoints, in the order in which they are asked. */
   get paths(): readonly string[] {
     return this.#everywhere.map(({ path }) => path)
   }

@@ -17,7 +17,10 @@ export class Handshakes {
     this.#traffic = traffic
   }
 
-  /** To be called when the server has accepted a socket, or was given one that is closed by now. */
+  /**
+   * Begins a handshake, when the server has accepted a socket, or was given one that is closed by
+   * now.
+   */
   begun(socket: Socket): void {
     // Of any other stream node makes a socket of its own: it is known from its handshake's end on.
     if (socket instanceof Socket && !socket.closed)
@@ -43,7 +46,10 @@ class Handshake implements Wire {
   readonly protocol = 'TLS handshake'
   readonly tls = 'pending'
   readonly stage = 'TLS handshake'
-  /** Not yet: its turn counts when its protocol is known. */
+  /**
+   * Whether it can be notified now: its turn counts when its protocol is known. its turn counts
+   * when its protocol is known.
+   */
   readonly notifiesAnyTime = true
   readonly #clock: Clock
   readonly #onClose: () => void

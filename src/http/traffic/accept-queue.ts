@@ -11,7 +11,10 @@ const POLLS_MAX = 1_000
  * than this.
  */
 const LIMIT_MS = 1_000
-/** So many polls there are in any case: a loop that was blocked has had no time to look. */
+/**
+ * The number of polls in any case: a loop that was blocked has had no time to look. a loop that was
+ * blocked has had no time to look.
+ */
 const POLLS_MIN = 100
 /**
  * A loop that is busy without end is not waited for longer than this, once a poll has found
@@ -49,7 +52,7 @@ export type Attempt = 'sealed' | 'others' | 'reopened'
 /** What keeps more connections from coming between the last look and the close. */
 export interface QueueSeal {
   /**
-   * In one step of the loop.
+   * Tries in one step of the loop.
    * @param mayReopen whether there is time to wait for what was dropped
    */
   attempt(mayReopen: boolean): Promise<Attempt>
@@ -69,11 +72,11 @@ export interface Emptying {
   readonly seal: QueueSeal | undefined
   /** `clock.now()` by which the listener has to close: no queue is reopened for longer. */
   readonly closesBy: number
-  /** Once it is aborted, nothing is left to be emptied. */
+  /** The signal after which nothing is left to be emptied. */
   readonly signal: AbortSignal
   /**
-   * Called after every turn of the loop, with the time since the beginning; without end when the
-   * queue is reopened.
+   * Observes every turn of the loop, with the time since the beginning; without end when the queue
+   * is reopened. without end when the queue is reopened.
    */
   readonly turned: (sinceMs: number) => void
 }
@@ -131,8 +134,8 @@ export async function emptyAcceptQueue(emptying: Emptying): Promise<void> {
 }
 
 /**
- * Until a client has sent again what was dropped: by the kernel's time, whatever the clock of the
- * life says.
+ * Waits until a client has sent again what was dropped: by the kernel's time, whatever the clock of
+ * the life says. by the kernel's time, whatever the clock of the life says.
  */
 function stayOpen(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -30,7 +30,10 @@ export class ClientNotification {
     this.#connections = connections
   }
 
-  /** From now on answers tell, those to requests under way included. A second call does nothing. */
+  /**
+   * Begins to notify clients in their answers, those to requests under way included. A second call
+   * does nothing.
+   */
   begin(plan: NotifyClientsPlan): void {
     if (this.hasBegun) return
     this.hasBegun = true
@@ -40,7 +43,10 @@ export class ClientNotification {
     this.#giveTurns()
   }
 
-  /** From now on every answer tells, and every client that can be told without one is told. */
+  /**
+   * Notifies every client that can be told without an answer, and has every answer notify from now
+   * on.
+   */
   complete(): void {
     this.begin({ how: 'at-once', delayMs: 0 })
     this.#isComplete = true
@@ -53,7 +59,9 @@ export class ClientNotification {
     if (this.hasBegun) this.#giveTurns()
   }
 
-  /** One that opens while others are told may be of a client that was. */
+  /**
+   * Marks a connection that opens while others are notified: its client may have been one of them.
+   */
   opened(connection: Connection<Exchange>): void {
     if (this.hasBegun) connection.cameLate = true
   }
@@ -90,9 +98,10 @@ export class ClientNotification {
   }
 
   /**
-   * In how many milliseconds it is the turn of one more connection, when its client can be told
-   * without an answer: drawn anew with each call, so that as many turns have come as the
-   * share says. Undefined: with {@link complete}.
+   * The time in milliseconds until it is the turn of one more connection, when its client can be
+   * told without an answer: drawn anew with each call, so that as many turns have come as the share
+   * says. drawn anew with each call, so that as many turns have come as the share says. Undefined:
+   * with {@link complete}.
    */
   #drawTurn(): number | undefined {
     if (this.#isComplete) return 0

@@ -7,23 +7,29 @@ import type { Exchange } from './exchange.ts'
 /** How connections ended since ShutdownInitiated, and the names of those that were forced. */
 export type ConnectionFates = Readonly<Record<Fate, number>> & {
   readonly forcedNames: readonly Straggler[]
-  /** Of those that had changed their protocol, in its words; not there when there were none. */
+  /**
+   * The ends of connections that had changed their protocol, in its words; absent when there were
+   * none. not there when there were none.
+   */
   readonly upgraded?: Readonly<Record<string, number>>
-  /** By what they spoke last; not there when there were none. */
+  /** The ends by the last protocol; absent when there were none. not there when there were none. */
   readonly byProtocol?: readonly ProtocolFates[]
 }
 
 /** How connections end: counted from {@link begin} on, by their fates and by what they spoke. */
 export class ConnectionEnds {
   /**
-   * Those that were closed as idle ones in the middle of what they do before their first request,
-   * by name.
+   * The connections that were closed as idle ones in the middle of what they do before their first
+   * request, by name.
    */
   readonly unfinished: Straggler[] = []
   readonly #counts: ConnectionCounts
-  /** Of those that have closed. */
+  /** The connections that were closed by force. */
   readonly #forced: Straggler[] = []
-  /** Of those that had changed their protocol, in its words: `WebSocket closed 1001`. */
+  /**
+   * The ends of connections that had changed their protocol, in its words: `WebSocket closed 1001`.
+   * `WebSocket closed 1001`.
+   */
   readonly #upgraded: Record<string, number> = {}
   #isCounting = false
 

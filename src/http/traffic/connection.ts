@@ -24,13 +24,16 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
   /** `clock.now()` when it was first seen. */
   readonly openedAt: number
   readonly outstanding = new ExchangeList<E>()
-  /** It was opened while clients were told: its client may have been one of them. */
+  /**
+   * Whether it was opened while clients were notified: its client may have been one of them. its
+   * client may have been one of them.
+   */
   cameLate = false
   /** Whether it ever had a request. */
   isUsed = false
   /** `clock.now()` when it became idle in the last call, without having been told. */
   idleSince: number | undefined = undefined
-  /** It closes by force as soon as what is outstanding is over. */
+  /** Whether it closes by force as soon as what is outstanding is over. */
   isBrokenOff = false
   /** The protocol that it goes on with after an upgrade, when that is known: `WebSocket`. */
   upgradedTo: string | undefined = undefined
@@ -76,7 +79,10 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
     return this.#wire
   }
 
-  /** From now on this one does what is done: the connection has changed its protocol. */
+  /**
+   * Goes on with this wire: the connection has changed its protocol. the connection has changed its
+   * protocol.
+   */
   goOnWith(wire: Wire): void {
     this.#wire.replaced()
     this.#wire = wire
@@ -117,7 +123,7 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
   }
 
   /**
-   * In `ms` it is its turn to be told to leave, by a wire that can tell without an answer. A later
+   * Gives it its turn to be notified in `ms`, by a wire that can do so without an answer. A later
    * call gives it another turn.
    */
   notifyIn(ms: number): void {
@@ -228,7 +234,7 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
     else this.#release = release
   }
 
-  /** To be called when nothing is outstanding any more. A second call does nothing. */
+  /** Stops awaiting requests, when nothing is outstanding any more. A second call does nothing. */
   stopAwaiting(): void {
     const release = this.#release
     this.#release = undefined

@@ -19,7 +19,7 @@ const FIRST_HEAD_MS = 1_000
 export interface IdleClose {
   /** How long a connection is held that becomes idle later and was never told. */
   readonly lateCallMs: number
-  /** Called in the step in which idle connections are ended. */
+  /** Observes the step in which idle connections are ended. */
   readonly closing: () => void
   /**
    * Has the drain wait for a request that has so long to arrive. Returns what ends the wait;
@@ -30,7 +30,7 @@ export interface IdleClose {
 
 /** What became of connections that were destroyed. */
 export interface Destroyed {
-  /** Those that were not at their end, by name. */
+  /** The connections that were not at their end, by name. */
   readonly forced: Straggler[]
   /** How many of them had a client that had not had all of its answer. */
   readonly lost: number
@@ -42,7 +42,7 @@ export interface Destroyed {
  * one with half a request on all of them, and an upgraded one even `closeAllConnections()`.
  */
 export class Connections {
-  /** By what they speak. */
+  /** The counts by protocol. */
   readonly counts = new ConnectionCounts()
   readonly ends = new ConnectionEnds(this.counts)
   readonly #clock: Clock
@@ -52,9 +52,9 @@ export class Connections {
     if (this.#forget(connection)) this.#settle(connection)
   }
   #accepted = 0
-  /** Once idle ones are closed. */
+  /** The close of idle connections, once it is done. */
   #idleClose: IdleClose | undefined
-  /** Those that the last call is held for, while it is. */
+  /** The connections that the last call is held for, while it is. */
   #held: Set<Connection<Exchange>> | undefined
   #noneHeld: () => void = () => {}
 
@@ -80,7 +80,7 @@ export class Connections {
     for (const { outstanding } of this.#all) yield* outstanding
   }
 
-  /** Those of them that a drain waits for, by which one does. */
+  /** The exchanges that a drain waits for, by which one does. */
   *counted(as: Exchange['countedAs']): Generator<Exchange> {
     for (const exchange of this.exchanges()) if (exchange.countedAs === as) yield exchange
   }
@@ -90,7 +90,7 @@ export class Connections {
     for (const exchange of this.exchanges()) if (exchange.member) yield exchange
   }
 
-  /** One more is there. */
+  /** Adds a connection. */
   opened(wire: Wire): Connection<Exchange> {
     const connection = new Connection<Exchange>(wire, this.#clock, this.#onClosed, this.counts)
     this.#all.add(connection)

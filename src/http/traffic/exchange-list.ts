@@ -37,7 +37,7 @@ export class ExchangeList<T extends Linked<T>> {
     return exchange.newer !== undefined
   }
 
-  /** One that is in no list stays so. */
+  /** Removes an exchange; one that is in no list stays so. */
   remove(exchange: T): void {
     if (!this.has(exchange)) return
     const older = exchange.older as T

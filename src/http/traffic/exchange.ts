@@ -24,9 +24,9 @@ export interface ExchangeObserver {
   goesOn(exchange: Exchange, work: PromiseLike<unknown>): void
   /** A step of the chain or a handler has thrown. */
   threw(exchange: Exchange, thrown: unknown): void
-  /** It is a watch from now on, as was said or as the rule for event streams has it. */
+  /** Makes it a watch, as was said or as the rule for event streams has it. */
   moveToWatches(exchange: Exchange): void
-  /** It is a request from now on, as was said. */
+  /** Makes it a request, as was said. */
   moveToRequests(exchange: Exchange): void
   /** Whether one more client is told to leave now; `isOverdue`: its turn has come before. */
   notifies(isOverdue: boolean): boolean
@@ -75,8 +75,8 @@ export class Exchange implements WireExchange, Passing {
   older: Exchange | undefined = undefined
   newer: Exchange | undefined = undefined
   /**
-   * Only a handler is left of it, perhaps for ever: it has a name, and no request, response or
-   * connection any more.
+   * Whether only a handler is left of it, perhaps for ever: it has a name, and no request, response
+   * or connection any more. it has a name, and no request, response or connection any more.
    */
   isLongRunning = false
   #name: string | undefined = undefined
@@ -142,7 +142,10 @@ export class Exchange implements WireExchange, Passing {
     return this.signal
   }
 
-  /** For the wire: the head of its answer is written, of which {@link takeSignal} wants to know. */
+  /**
+   * Learns from the wire that the head of its answer is written, of which {@link takeSignal} wants
+   * to know. the head of its answer is written, of which {@link takeSignal} wants to know.
+   */
   headWritten(): void {
     if (this.isOver || this.declaredAs !== undefined) return
     if (this.connection.wire.streamsEvents(this)) this.#observer.moveToWatches(this)
@@ -158,7 +161,10 @@ export class Exchange implements WireExchange, Passing {
     return thrown !== undefined && thrown === this.#endReason
   }
 
-  /** Of those, one that streams events: a drain gives it the time of any other request. */
+  /**
+   * Whether it is one that streams events: a drain gives it the time of any other request. a drain
+   * gives it the time of any other request.
+   */
   get isUndeclaredEventStream(): boolean {
     return this.#isUndeclared && this.connection.wire.streamsEvents(this)
   }

@@ -18,7 +18,10 @@ interface Hold {
   readonly ending: AbortController
 }
 
-/** So many refused holds are named: a broker that goes on delivering may make thousands. */
+/**
+ * The number of refused holds that are named: a broker that goes on delivering may make thousands.
+ * a broker that goes on delivering may make thousands.
+ */
 const REFUSED_NAMED_MAX = 20
 
 /** Work that is not HTTP and joins the request drain: queue jobs, scheduled tasks, messages. */
@@ -29,7 +32,7 @@ export class Holds {
   readonly #all = new Set<Hold>()
   #refused = 0
   #none: ReturnType<typeof deferred<void>> | undefined
-  /** Of those that are under way, runs of recurring work. */
+  /** The runs of recurring work that are under way. */
   #runs = 0
   #isCut = false
 
@@ -93,9 +96,9 @@ export class Holds {
   }
 
   /**
-   * As {@link run}, for one run of recurring work, which is also let in while a drain waits for
-   * anything else: a lock has to be renewed as long as the work that it is for goes on. Runs alone
-   * would never let a drain end.
+   * Runs recurring work like {@link run}, which is also let in while a drain waits for anything
+   * else: a lock has to be renewed as long as the work that it is for goes on. a lock has to be
+   * renewed as long as the work that it is for goes on. Runs alone would never let a drain end.
    * @returns undefined, without having called `work`, when it is not let in
    */
   async recur(name: string, work: (context: HoldContext) => unknown): Promise<unknown> {

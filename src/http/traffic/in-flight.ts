@@ -94,7 +94,7 @@ export class InFlight {
   }
 
   /**
-   * From now on only what is exempt is let in, and in the mode `refuse` with a last call what comes
+   * Lets in only what is exempt from now on, and in the mode `refuse` with a last call what comes
    * on connections that are there.
    * @param lastCallMs 0: there is no last call
    * @param answersUntil `clock.now()` at which the request drain is cut
@@ -266,7 +266,10 @@ export class InFlight {
     )
   }
 
-  /** While that is under way, and leaves it as much time as every other watch has. */
+  /**
+   * Joins the watch drain while that is under way, and leaves it as much time as every other watch
+   * has.
+   */
   #joinWatchDrain(exchange: Exchange): boolean {
     if (this.#clock.now() > this.#joinUntil) return false
     return joined(
@@ -288,8 +291,9 @@ function joined(exchange: Exchange, member: Member | undefined): boolean {
 }
 
 /**
- * In a step of its own: a handler that asks for its signal, or has just written its head, listens
- * or goes on first.
+ * Notifies in a step of its own: a handler that asks for its signal, or has just written its head,
+ * listens or goes on first. a handler that asks for its signal, or has just written its head,
+ * listens or goes on first.
  */
 const notifySoon = (exchange: Exchange, endBy: number): void => queueMicrotask(() => exchange.askToEnd(SHUTTING_DOWN, endBy))
 

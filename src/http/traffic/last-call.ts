@@ -5,15 +5,18 @@ import type { Connections } from './connections.ts'
 import type { InFlight } from './in-flight.ts'
 
 /**
- * While the accept queue is emptied, the handlers of new requests wait, but no longer than this: to
- * accept is quick, and a handler that takes milliseconds would let its client, and others, fill the
- * queue again.
+ * The longest time in milliseconds that the handlers of new requests wait while the accept queue is
+ * emptied: to accept is quick, and a handler that takes milliseconds would let its client, and
+ * others, fill the queue again. to accept is quick, and a handler that takes milliseconds would let
+ * its client, and others, fill the queue again.
  */
 const GATHERING_MS = 100
 
 /**
- * From NotAcceptingNewRequest until idle connections are closed: what had been accepted by the
- * kernel is let in, and each connection that was never told is held for a last request.
+ * The last call, from NotAcceptingNewRequest until idle connections are closed: what had been
+ * accepted by the kernel is let in, and each connection that was never notified is held for a last
+ * request. what had been accepted by the kernel is let in, and each connection that was never told
+ * is held for a last request.
  */
 export class LastCall {
   readonly #clock: Clock

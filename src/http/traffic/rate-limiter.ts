@@ -60,7 +60,7 @@ export class RateLimiter implements Limiter {
   readonly #intervalMs: number
   /** `clock.now()` at which the next token is there. */
   #nextAt = Number.NEGATIVE_INFINITY
-  /** In order of `at`. */
+  /** The waiters in order of `at`. */
   #queue: Waiter[] = []
   /**
    * How many at the queue's front have been answered; shifting them off one by one would be

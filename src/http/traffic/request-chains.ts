@@ -14,7 +14,7 @@ export interface RequestChainsOptions {
   readonly record: (fact: LifecycleFact) => void
   /** What refused requests are answered with. */
   readonly wording: Pick<Wording, 'refusals'>
-  /** From 0 up to 1. */
+  /** A random number from 0 up to 1. */
   readonly random: () => number
   /**
    * Probability of a request to tell its client to leave, where that needs no answer. Default: 0.
@@ -31,7 +31,7 @@ export interface RequestChainsOptions {
  * that let in or refuse. One chain for the public listeners, one for the admin listener.
  */
 export class RequestChains {
-  /** For requests to the admin listener, where nothing is counted or refused. */
+  /** The chain of requests to the admin listener, where nothing is counted or refused. */
   readonly admin: Chain<Exchange>
   /** Requests refused since the life began, by kind, and those that came too late to look at. */
   readonly rejected: Record<RefusalKind | 'late', number> = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
@@ -67,7 +67,7 @@ export class RequestChains {
     this.#refusals = buildRefusals(wording.refusals, (error) => record({ type: 'error', where: 'wording', error: errorRecord(error) }))
   }
 
-  /** From now on it is noted when the last request arrived. */
+  /** Notes from now on when the last request arrived. */
   noteArrivalsFrom(now: number): void {
     this.#notedFrom = now
   }

@@ -5,9 +5,15 @@ import type { Exchange } from './exchange.ts'
 import { ExchangeList } from './exchange-list.ts'
 import { NAMED_MAX, UnendedResponses } from './unended-responses.ts'
 
-/** So old, a handler whose response is gone is kept by its name alone: it may never settle. */
+/**
+ * The age in milliseconds from which a handler whose response is gone is kept by its name alone: it
+ * may never settle. it may never settle.
+ */
 const LONG_RUNNING_AFTER_MS = 1000
-/** So old, it is taken for one that never settles, and is waited for no longer. */
+/**
+ * The age in milliseconds from which it is taken for one that never settles, and is waited for no
+ * longer.
+ */
 export const NEVER_SETTLES_AFTER_MS = 10 * 60_000
 
 /** A handler whose time is over, since when, and whether it has answered in spite of that. */
@@ -21,7 +27,10 @@ export interface Outstanding {
   readonly name: string
   readonly arrivedAt: number
   readonly connectionProtocol: ConnectionProtocol
-  /** Of a request: see {@link Straggler.streaming}. */
+  /**
+   * Whether a request is an undeclared stream: see {@link Straggler.streaming}. see {@link
+   * Straggler.streaming}.
+   */
   readonly isUndeclaredStream?: boolean
 }
 
@@ -50,15 +59,18 @@ export class RunningHandlers {
   readonly #unended: UnendedResponses
   /** Promises that are waited for. */
   #count = 0
-  /** Only those whose response is gone: the others are found on their connections. */
+  /**
+   * The handlers whose response is gone: the others are found on their connections. the others are
+   * found on their connections.
+   */
   readonly #orphans = new ExchangeList<Exchange>()
-  /** Those of them that have let go of their requests and responses. */
+  /** The handlers of them that have let go of their requests and responses. */
   readonly #longRunning = new ExchangeList<Exchange>()
   #longRunningCount = 0
   #givenUpCount = 0
   #hasWarned = false
   readonly #cut = new Map<Exchange, Cut>()
-  /** Those that do not count any more. */
+  /** The handlers that do not count any more. */
   readonly #abandoned = new Set<Exchange>()
   readonly #whenNone = new Set<() => void>()
 
@@ -143,12 +155,15 @@ export class RunningHandlers {
     while (this.#count > 0 || this.#unended.count > 0) await Promise.all([this.#noPromise(), this.#unended.none()])
   }
 
-  /** Those whose response is gone. */
+  /** The handlers whose response is gone. */
   orphans(): Outstanding[] {
     return [...this.#longRunning, ...this.#orphans, ...this.#unended]
   }
 
-  /** Those whose promise is pending, of these exchanges that are not over and of those that are. */
+  /**
+   * The handlers whose promise is pending, of these exchanges that are not over and of those that
+   * are.
+   */
   running(outstanding: Iterable<Exchange>): Straggler[] {
     const now = this.#clock.now()
     const running: Straggler[] = []
@@ -207,7 +222,7 @@ export class RunningHandlers {
     this.#longRunningCount--
   }
 
-  /** Once in a life: what leaks keeps leaking. */
+  /** Warns once in a life: what leaks keeps leaking. what leaks keeps leaking. */
   #warnOnce(): void {
     const { oldest } = this.#longRunning
     if (this.#hasWarned || !oldest) return

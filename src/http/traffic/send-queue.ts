@@ -28,7 +28,7 @@ export const hasSendQueue = (socket: Socket): boolean => TABLES.length > 0 && so
 
 let looking: Promise<Undelivered> | undefined
 
-/** All that ask while one look is under way share it. */
+/** Reads the send queues; callers share one look while it is under way. */
 export function lookAtSendQueues(): Promise<Undelivered> {
   looking ??= Promise.all(TABLES.map(async (table) => (await look(() => readFile(`/proc/net/${table}`, 'latin1').catch(() => ''))) ?? ''))
     .then(undeliveredIn)

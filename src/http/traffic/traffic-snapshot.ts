@@ -22,12 +22,15 @@ export type RejectionKind = RefusalKind | 'late' | 'hold'
 
 /** What a life has to do at one moment: plain data. */
 export interface Counts {
-  /** In flight: what a drain waits for, without watches and holds. */
+  /**
+   * The requests in flight: what a drain waits for, without watches and holds. what a drain waits
+   * for, without watches and holds.
+   */
   readonly requests: number
   /**
-   * Of the `requests`, the event streams of which nothing says whether they end by themselves: a
-   * drain gives them the time of a request. `markWatch` makes one a watch, `markRequest` says that
-   * it ends.
+   * The event streams among the `requests` of which nothing says whether they end by themselves: a
+   * drain gives them the time of a request. a drain gives them the time of a request. `markWatch`
+   * makes one a watch, `markRequest` says that it ends.
    */
   readonly eventStreams: number
   /**
@@ -37,8 +40,9 @@ export interface Counts {
   readonly watches: number
   readonly holds: number
   /**
-   * Of those `open`, the admin listener's left out: `notified` ones are being closed, `idle` ones
-   * have nothing outstanding. `byProtocol`: the open ones by what they speak.
+   * The `open` connections, without those of the admin listener: `notified` ones are being closed,
+   * `idle` ones have nothing outstanding. `notified` ones are being closed, `idle` ones have
+   * nothing outstanding. `byProtocol`: the open ones by what they speak.
    */
   readonly connections: {
     readonly open: number

@@ -4,18 +4,18 @@ import { type ConnectionProtocol, nameWithProtocol } from '../../base/protocol.t
 import type { Exchange } from './exchange.ts'
 
 /**
- * So long after its client has left, a handler that has not ended its response is taken for one
- * that never will. Most that are still at work are done by then; some end nothing, because they
- * have heard that their client is gone.
+ * The time after its client has left from which a handler that has not ended its response is taken
+ * for one that never will. Most that are still at work are done by then; some end nothing, because
+ * they have heard that their client is gone.
  */
 export const NEVER_ENDS_AFTER_MS = 10_000
 
-/** Of handlers that outlive their responses, more than so many are only counted. */
+/** The number of handlers that outlive their responses above which they are only counted. */
 export const NAMED_MAX = 1000
 /** A warning names so many. */
 const WARNED_OF_MAX = 10
 
-/** Without the response, so that it can be collected. */
+/** An unended response without the response itself, so that it can be collected. */
 interface Unended {
   readonly name: string
   readonly arrivedAt: number
@@ -32,7 +32,7 @@ interface Unended {
 export class UnendedResponses {
   readonly #clock: Clock
   readonly #record: (fact: LifecycleFact) => void
-  /** In the order in which their clients left. */
+  /** The handlers in the order in which their clients left. */
   readonly #all = new Set<Unended>()
   readonly #whenNone = new Set<() => void>()
   readonly #givenUp: Unended[] = []

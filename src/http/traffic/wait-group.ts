@@ -92,7 +92,7 @@ export interface Member {
 export interface Pace {
   readonly limiter: Limiter
   readonly stop: Stop
-  /** Called exactly once, when the wait is over. */
+  /** Observes the end of the wait, exactly once. */
   readonly cancel: () => void
 }
 
@@ -165,13 +165,13 @@ export class RateLimitedWaitGroup {
   #held = 0
   #pace: Pace | undefined
   /**
-   * Those that have not queued, in the order of joining. Only members that want to be told: the
-   * others need no list.
+   * The members that have not queued, in the order of joining. Only members that want to be told:
+   * the others need no list.
    */
   readonly #toNotify = new Set<Seat>()
   /**
-   * Of them, while waiting. One for all, because to begin anew is to pass over what was deleted;
-   * not before, because it keeps every table that the set has ever had.
+   * The next one of them, while waiting. One for all, because to begin anew is to pass over what
+   * was deleted; not before, because it keeps every table that the set has ever had.
    */
   #nextToNotify: Iterator<Seat, undefined> | undefined
   readonly #whenEmpty = new Set<() => void>()

@@ -8,7 +8,7 @@ export interface WebSocketHolder {
   emit(event: string | symbol, ...args: unknown[]): boolean
 }
 
-/** Of `readyState`. */
+/** The value of `readyState` while it is open. */
 export const OPEN = 1
 
 /**

@@ -16,9 +16,14 @@ const LOOK_MS = 250
 interface MovementOptions {
   /** A number that changes with every byte, in either direction. */
   readonly moved: () => number
-  /** Called once: when nothing has moved for long enough. */
+  /**
+   * Learns, once, that nothing has moved for long enough. when nothing has moved for long enough.
+   */
   readonly still: () => void
-  /** There is no more time than this: of a short one, a half has to do. Default: there is. */
+  /**
+   * The most time that there is: of a short one, a half has to do. of a short one, a half has to
+   * do. Default: there is.
+   */
   readonly withinMs?: number | undefined
 }
 
@@ -53,7 +58,7 @@ export class Movement {
     return this.#hasMoved && !this.#isStill
   }
 
-  /** There is no need to look any more. A second call does nothing. */
+  /** Stops looking. A second call does nothing. */
   cancel(): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer)
     this.#timer = undefined

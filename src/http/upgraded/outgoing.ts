@@ -28,7 +28,7 @@ export class Outgoing {
   /** Writes, unseen. */
   readonly write = (...args: WriteArgs): boolean => this.#write.apply(this.#socket, args)
 
-  /** From now on what its holder writes is dropped, as if it had been sent. */
+  /** Drops from now on what its holder writes, as if it had been sent. */
   silence(): void {
     this.#restore()
     this.#shadow((...args) => {

@@ -107,7 +107,7 @@ export class WebSocketWire extends UpgradedWire {
     this.#timer = this.clock.setTimeout(answered, answersMs)
   }
 
-  /** It is told in its own words, if it is what it is said to be. */
+  /** Whether it moves: it is asked in its own words, if it is what it is said to be. */
   override isMoving(): boolean {
     return this.#isUnknown && super.isMoving()
   }
@@ -180,7 +180,7 @@ export class WebSocketWire extends UpgradedWire {
     setImmediate(() => this.connection.linger())
   }
 
-  /** It has left without a Close frame, and will send none. */
+  /** Handles a client that has left without a Close frame, and will send none. */
   readonly #clientEnded = (): void => this.connection.linger()
 
   #cancelTimer(): void {

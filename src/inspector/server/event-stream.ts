@@ -40,7 +40,7 @@ export class EventStream implements Reader {
   }
 
   /**
-   * Whatever is left goes to the socket in this step, full or not. Resolves when the system has
+   * Sends whatever is left to the socket in this step, full or not. Resolves when the system has
    * taken all of it, or the client is gone.
    */
   end(): Promise<void> {

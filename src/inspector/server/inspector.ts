@@ -30,7 +30,8 @@ export class Inspector {
   }
 
   /**
-   * To be called when the journal has ended: what its readers have not got by then they do not get.
+   * Closes the page, when the journal has ended: what its readers have not got by then they do not
+   * get. what its readers have not got by then they do not get.
    */
   close(): void {
     this.#page.destroyConnections()

@@ -41,7 +41,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 /** Streams and sockets at the same time: each browser tab has one. */
 const STREAMS_MAX = 16
 
-/** Nothing from anywhere else, nothing inline, and in no frame. */
+/** The policy: nothing from anywhere else, nothing inline, and in no frame. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -53,7 +53,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Of every answer, the streams' and the adapter's own included. */
+/** The headers of every answer, the streams' and the adapter's own included. */
 const HEADERS = new Map([
   ['Cache-Control', 'no-store'],
   ['Content-Security-Policy', POLICY],

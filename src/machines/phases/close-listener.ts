@@ -3,7 +3,7 @@ import { CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfFinalState, type Ph
 
 /** How the listeners close. */
 export interface ListenerClose {
-  /** Without a last call they close at once. */
+  /** The time of the last call; without one they close at once. */
   readonly lastCallMs: number
 }
 

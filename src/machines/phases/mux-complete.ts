@@ -13,7 +13,7 @@ import { OK, outputOfFinalState, type PhaseOutput, record } from './phase.ts'
  * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
  */
 export interface MuxCompleteContext {
-  /** In the order of registration. */
+  /** The signals in the order of registration. */
   readonly signals: readonly MuxSignalView[]
 }
 
@@ -23,14 +23,17 @@ export interface MuxSignalView {
   readonly state: MuxSignalState | 'waiting'
 }
 
-/** So long after Serving a signal that is not there has a name in the log. */
+/**
+ * The time in milliseconds after Serving from which a signal that is not there has a name in the
+ * log.
+ */
 const OVERDUE_MS = 5_000
 
 const CHILD = 'mux-signal:'
 const waitingIn = ({ signals }: MuxCompleteContext): readonly string[] =>
   signals.flatMap(({ name, state }) => (state === 'waiting' ? [name] : []))
 
-/** As long as it may still be complete. */
+/** The way on, as long as it may still be complete. */
 const COMPLETE = { guard: 'isComplete', target: 'complete' } as const
 const SETTLES = { 'xstate.done.actor.*': { actions: 'settle' } } as const
 

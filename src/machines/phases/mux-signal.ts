@@ -6,7 +6,7 @@ export type MuxAnswer = { readonly type: 'complete' } | { readonly type: 'failed
 
 export interface MuxSignalOutput {
   readonly state: MuxSignalState
-  /** Of one that failed, in time or late. */
+  /** The error of one that failed, in time or late. */
   readonly error?: ErrorRecord
 }
 

@@ -5,12 +5,15 @@ import type { Wiring } from '../../machines/wiring.ts'
 import { factOf } from './facts.ts'
 import { has, withName, without } from './names.ts'
 
-/** Whatever begins has ended when the life has: phases, hooks, and what start-up acquired. */
+/**
+ * A bracket: what begins has ended when the life has. Phases, hooks, and what start-up acquired.
+ * phases, hooks, and what start-up acquired.
+ */
 
 interface Bracket {
   readonly name: string
   readonly opens: boolean
-  /** It ends, and must have begun, or must not have; default either. */
+  /** Whether it must have begun when it ends, or must not have; default either. default either. */
   readonly isOpened?: boolean
 }
 

@@ -52,9 +52,7 @@ export function isCrashBudgetPending(root: ActorView): true | string {
   return isChainPending(root, spendingOf(root)?.crash, 'crash.until', (root.context as LifecycleContext).profiles.crash)
 }
 
-/**
- * Of two budgets the one that is further decides what has been cut, so a crash makes nothing later.
- */
+/** The budget that is further decides what has been cut, so a crash makes nothing later. */
 export function furtherDecides(root: ActorView): true | string {
   const spending = spendingOf(root)
   if (!spending) return true
@@ -148,8 +146,9 @@ export function ownCutFirst(wiring: Wiring, { requestDrainTimeoutMs }: Lifecycle
 }
 
 /**
- * Whatever is working when its instant, or a later one, comes is over with it or on its way out: a
- * machine that was told is in another state. And no machine is on its way out before.
+ * Everything that works when its instant, or a later one, comes is over with it or on its way out:
+ * a machine that was told is in another state. a machine that was told is in another state. And no
+ * machine is on its way out before.
  */
 export const cutIsHeard =
   (wiring: Wiring) =>
@@ -167,11 +166,11 @@ export const cutIsHeard =
   }
 
 /**
- * On every run on which the cuts themselves do not hang, each of these phases has begun when the
- * next instant of the budget but its own comes: what the earlier phases do cannot use up its time.
- * Effects named in `synchronous` are one step without waiting, so no time passes while they run. A
- * limit named in `short` is over before the next instant of the budget, whatever order of timers
- * the model tries.
+ * The earlier phases cannot use up the time of these. On every run on which the cuts themselves do
+ * not hang, each of these phases has begun when the next instant of the budget but its own comes.
+ * what the earlier phases do cannot use up its time. Effects named in `synchronous` are one step
+ * without waiting, so no time passes while they run. A limit named in `short` is over before the
+ * next instant of the budget, whatever order of timers the model tries.
  */
 export const getsItsTurn = (
   id: string,

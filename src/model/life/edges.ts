@@ -24,8 +24,9 @@ export interface LifeEdge {
   /** Start-up: a stop ends or skips it, and its signal is said only when it succeeded. */
   readonly lane?: 'start'
   /**
-   * Without this signal there is nothing to do: the phase is skipped when it would begin, and its
-   * signal is said all the same.
+   * The signal without which there is nothing to do: the phase is skipped when it would begin, and
+   * its signal is said all the same. the phase is skipped when it would begin, and its signal is
+   * said all the same.
    */
   readonly given?: string
   /** What the phase does, by the name of its machine or effect. */
@@ -41,7 +42,7 @@ export interface LifeEdge {
   readonly cut?: CutSignal
   /** Its failure asks for the end. */
   readonly failsStart?: true
-  /** Only in this mode. */
+  /** The only mode of the edge. */
   readonly mode?: Mode
   /**
    * Upstream's file and function; `ours`, with the divergence (docs/divergences.md) or decision

@@ -57,7 +57,7 @@ function endIn(before: ActorView, { choice: { kind, path, event } }: Edge): End 
   return { ...end, outcome: 'failed', error: errorRecord((event.object as { error?: unknown }).error).message }
 }
 
-/** From a signal on, no post-start hook runs, and nothing that tells them to end. */
+/** No post-start hook, and nothing that tells them to end, runs from a signal on. */
 export const hooksEndWith =
   (signal: string | undefined) =>
   (_before: ActorView, after: ActorView, { effects }: Edge): true | string => {
@@ -67,8 +67,7 @@ export const hooksEndWith =
   }
 
 /**
- * With this signal, and no other, hooks that were launched are told to end, whether or not they
- * have returned.
+ * Launched hooks are told to end with this signal, and no other, whether or not they have returned.
  */
 export const abortsSignals =
   (until: string | undefined) =>
@@ -82,7 +81,10 @@ export const abortsSignals =
     return begins === isDue || `the signals of post-start hooks are ${begins ? '' : 'not '}aborted${isDue ? ` with ${until}` : ''}`
   }
 
-/** By where the machine stands, which the inspector shows: hooks that have not been told to end. */
+/**
+ * The hooks that have not been told to end, by the machine's state, which the inspector shows.
+ * hooks that have not been told to end.
+ */
 function hooksThatRun(root: ActorView): string[] {
   const { launched } = regionOf(root, 'post-start-hooks') as {
     readonly launched?: { readonly hooks?: { readonly working?: StateValueMap } }
@@ -116,7 +118,7 @@ export const endsAsItsHooks = (phase: string, kind: HookKind, counts: readonly P
 export function hooksInOrder(hooks: readonly PlannedHook[]): Monitor {
   const byName = new Map(hooks.map((hook) => [hook.name, hook]))
   const hasEnded = (seen: string, name: string): boolean => has(seen, `-${name}`)
-  /** Of several that may start, the one that was registered first. */
+  /** The next of several that may start: the one that was registered first. */
   const nextOf = (seen: string): string | undefined =>
     hooks.find(({ name, after }) => !has(seen, `+${name}`) && after.every((other) => hasEnded(seen, other)))?.name
   return {

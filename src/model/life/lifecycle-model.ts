@@ -70,11 +70,11 @@ const MODEL_OPTIONS = defineOptions({
    */
   statesMax: option(integer(1, Number.MAX_SAFE_INTEGER), { default: 1_000_000, meaning: 'How many states the life may have' }),
   /**
-   * As in {@link explore}.
+   * The share of steps to recheck, as in {@link explore}.
    * @default 64
    */
   recheckEvery: option(integer(0, Number.MAX_SAFE_INTEGER), { default: 64, meaning: 'One in so many steps is computed twice' }),
-  /** As in {@link explore}. */
+  /** The observer of progress, as in {@link explore}. */
   onProgress: option(
     value<(found: number, taken: number) => void>('a function', (given) => typeof given === 'function'),
     { defaultWords: 'none', meaning: 'Told now and then how many states were found, and from how many all ways were taken' },
@@ -116,7 +116,10 @@ export function planOf(life: Life, mode?: Mode): LifePlan {
   return mode === undefined ? plan : { ...plan, mode }
 }
 
-/** By its looks: it may have been made by another copy of this package. */
+/**
+ * Whether it looks like a life: it may have been made by another copy of this package. it may have
+ * been made by another copy of this package.
+ */
 export const isLife = (given: unknown): given is Lifecycle =>
   typeof given === 'object' && given !== null && typeof (given as Partial<Lifecycle>).plan === 'function'
 
@@ -182,7 +185,7 @@ const CHECK_LIFE_OPTIONS = composeOptions(
      * @default false
      */
     timed: option({ ...onOff(), allowed: 'true or false' }, { default: false, meaning: 'Check bounds in time as well' }),
-    /** Of your own, checked after ours. */
+    /** Properties of your own, checked after ours. */
     properties: option(value<readonly Property[]>('a list of properties', Array.isArray), {
       defaultWords: 'none',
       meaning: 'Further properties',

@@ -50,7 +50,7 @@ export const POLLING: readonly string[] = ['acceptThenClose', 'closeIdleConnecti
 export const PROMPT: readonly string[] = [...SYNCHRONOUS, ...POLLING]
 
 /**
- * From StopRequested to the end it never takes longer than the deadline, though no effect may ever
+ * The time from StopRequested to the end never exceeds the deadline, though no effect may ever
  * answer and every timer takes its time to the last millisecond. The end is the end of the life, or
  * the synchronous step that ends it by force.
  * @param deadlineMs default: the deadline of the kind of stop that it was
@@ -91,7 +91,7 @@ export function reserveOf(phase: keyof Reserves, reserveMs?: number): Property {
   )
 }
 
-/** All that is said about time, for the budget that a life has. */
+/** The properties about time, for the budget that a life has. */
 export const timedProperties = (): Property[] => [
   endsWithin(),
   ...(Object.keys(PHASES_OF) as (keyof Reserves)[]).map((phase) => reserveOf(phase)),

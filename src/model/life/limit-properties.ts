@@ -8,11 +8,11 @@ import { actorBelow, stopOf } from './life-views.ts'
 
 /** A delay or limit of a phase's own, by the name of its work. */
 interface Limit {
-  /** In milliseconds; undefined when there is none. */
+  /** The limit in milliseconds; undefined when there is none. undefined when there is none. */
   readonly ms: (context: LifecycleContext, profile: StopProfile) => number | undefined
   /** Children of the phase that begin when it is over, or make it pointless. */
   readonly until: readonly string[]
-  /** One of those, that only the end of the limit may begin. */
+  /** A piece of work that only the end of the limit may begin. */
   readonly ends?: string
 }
 
@@ -46,10 +46,7 @@ const LIMITS: Readonly<Record<string, Limit>> = {
   closeConnections: { ms: ({ connectionTimeoutMs }) => connectionTimeoutMs, until: ['destroy-connections', 'destroy-connections-now'] },
 }
 
-/**
- * Whatever has a limit of its own, a phase or a piece of user code, has it pending as long as it is
- * at work.
- */
+/** The limits of phases and pieces of user code are pending as long as those are at work. */
 export function hasItsLimits(wiring: Wiring): (root: ActorView) => true | string {
   const limits = Object.entries(wiring).flatMap(([phase, { work }]) => {
     const limit = LIMITS[work ?? '']

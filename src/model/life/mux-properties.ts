@@ -22,7 +22,7 @@ export function muxAnswerIn({ kind, path, event }: Choice): Answer | undefined {
   return { name: path.parent.id.slice(CHILD.length), kind: event.type as Answer['kind'] }
 }
 
-/** None, for a life that waits for no signal. */
+/** The properties of mux-complete signals; none, for a life that waits for no signal. */
 export function muxProperties(names: readonly string[]): Property[] {
   if (names.length === 0) return []
   return [

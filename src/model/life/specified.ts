@@ -36,7 +36,7 @@ function rowOf({ phase, lane, after, fires, given, does, isEffect, hears, cut, f
   }
 }
 
-/** For a life that has nothing of the kind. */
+/** The row without its work, for a life that has nothing of the kind. */
 const withoutWork = ({ work: _, workKind: __, hears: ___, ...row }: PhaseRow): PhaseRow => row
 
 const rowIn = (rows: ReadonlyMap<string, PhaseRow>, phase: string): PhaseRow => rows.get(phase) as PhaseRow

@@ -148,7 +148,7 @@ const HOOK_BEGINNINGS: Readonly<Record<string, (name: string) => readonly string
   destroy: () => ['destroy', 'destroy-function', 'run-hook'],
 }
 
-/** Whatever is said to start runs when that step is over. */
+/** The work that is said to start runs when that step is over. */
 export const beginsItsWork =
   (wiring: Wiring) =>
   (_before: ActorView, after: ActorView, { effects }: Edge): true | string => {
@@ -166,7 +166,10 @@ export const beginsItsWork =
     return true
   }
 
-/** Nothing but its own work ends a phase in time: without any, it would wait for its cut. */
+/**
+ * A phase at work ends in time by its own work alone: without any, it would wait for its cut.
+ * without any, it would wait for its cut.
+ */
 export function isAtWork(wiring: Wiring): (root: ActorView) => true | string {
   const phases = Object.entries(wiring).flatMap(([phase, { work, workKind }]) =>
     work === undefined || workKind === 'regions' || workKind === 'lasting' ? [] : [{ phase, key: stateKey(phase) }],

@@ -49,12 +49,19 @@ export interface Kind<Given, Resolved = Given, Name extends KindName = KindName>
   /** More about a value that is refused, with a space in front; empty for nothing. */
   readonly remark?: (given: unknown) => string
   /**
-   * Of a value with parts: which part of a refused one it is, and why. Default: the value itself.
+   * The part of a refused value that is wrong, and why. Default: the value itself. which part of a
+   * refused one it is, and why. Default: the value itself.
    */
   readonly wrong?: (given: unknown) => Wrong | undefined
-  /** Of a list: every item that is refused; none for what is no list. */
+  /**
+   * The refused items of a list; none for what is no list. every item that is refused; none for
+   * what is no list.
+   */
   readonly wrongs?: (given: unknown) => readonly Wrong[]
-  /** Of an object: its fields, which are options themselves. */
+  /**
+   * The fields of an object, which are options themselves. its fields, which are options
+   * themselves.
+   */
   readonly fields?: OptionTable
   /** Flags that set several of its fields at once. */
   readonly jointFlags?: readonly JointFlag[]
@@ -83,7 +90,10 @@ export interface Switch<Given> {
   readonly off: Given
   /** What being on means. Default: the option's meaning. */
   readonly meaning?: string
-  /** It has no value, not even `true` or `false`: it is on when it is there. */
+  /**
+   * Whether it has no value, not even `true` or `false`: it is on when it is there. it is on when
+   * it is there.
+   */
   readonly bare: boolean
 }
 
@@ -102,7 +112,7 @@ export interface Needs {
   readonly when?: (given: unknown) => boolean
   /** Whether what is given beside it is enough. Default: one of them is there, and is not off. */
   readonly isMet?: (beside: Readonly<Record<string, unknown>>) => boolean
-  /** Only for lives that are made there. Default: everywhere. */
+  /** The only places where lives are made that have it. Default: everywhere. */
   readonly at?: readonly Place[]
 }
 
@@ -116,26 +126,29 @@ export function lacks(needs: Needs | undefined, value: unknown, beside: Readonly
 const isOn = (value: unknown): boolean => value !== undefined && value !== false
 
 interface About<Given> extends UpstreamWords {
-  /** In one line, without a full stop: for help and documentation. */
+  /**
+   * The meaning in one line, without a full stop: for help and documentation. for help and
+   * documentation.
+   */
   readonly meaning: string
   /**
-   * Without the dashes; also the key in a config file and, as `QUIESCE_…`, the environment
-   * variable.
+   * The flag without the dashes; also the key in a config file and, as `QUIESCE_…`, the environment
+   * variable. also the key in a config file and, as `QUIESCE_…`, the environment variable.
    */
   readonly flag?: string
   /** Another environment variable than that. */
   readonly env?: string
   /** What commands use instead of the default: upstream's flags have defaults of their own. */
   readonly cliDefault?: Given
-  /** For an option that is a choice elsewhere and only on or off as a flag. */
+  /** The switch of an option that is a choice elsewhere and only on or off as a flag. */
   readonly switch?: Omit<Switch<Given>, 'bare'>
-  /** It is not printed. */
+  /** Whether it is kept out of what is printed. */
   readonly secret?: boolean
   /** The flag of a field turns on the object that it belongs to, unless this is false. */
   readonly turnsOn?: boolean
   /** Upstream's name: a flag, a Config field or a server field. */
   readonly upstream?: string
-  /** Without what it is refused, or has no effect. */
+  /** The options without which it is refused, or has no effect. */
   readonly needs?: Needs
 }
 
@@ -256,7 +269,7 @@ function refuseTwice(what: string, names: readonly string[]): void {
 
 /** A flag, as it follows from a row. */
 export interface Flag {
-  /** Without the dashes. */
+  /** The name without the dashes. */
   readonly name: string
   readonly env: string
   readonly kind: KindName
@@ -265,7 +278,7 @@ export interface Flag {
   readonly meaning: string
   /** The option that it sets, or a part of it. */
   readonly option: string
-  /** Of an object: the field that it sets. */
+  /** The field that it sets, of an object. the field that it sets. */
   readonly field?: string
   /** What stands between its texts when it is given several times; without it the last counts. */
   readonly joint?: string
@@ -277,7 +290,10 @@ export interface Flag {
   readonly fromText: (text: unknown) => unknown
   /** More about a text that cannot be read, with a space in front; empty for nothing. */
   readonly remark?: (text: unknown) => string
-  /** It sets fields of the option: those that `fromText` returns. */
+  /**
+   * Whether it sets fields of the option: those that `fromText` returns. those that `fromText`
+   * returns.
+   */
   readonly isPart: boolean
   /** Whether a part brings the option with it. */
   readonly turnsOn: boolean

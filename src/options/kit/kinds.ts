@@ -35,7 +35,7 @@ export function duration(atLeast: Duration = 0): Kind<Duration, number, 'duratio
 
 export const choice = <const Value extends string>(...values: readonly Value[]): Kind<Value, Value, 'choice'> => choiceOf(values)
 
-/** By our name. */
+/** Other names by our name. */
 export type OtherNames = Readonly<Partial<Record<string, readonly string[]>>>
 
 /**
@@ -82,7 +82,7 @@ export const onOff = (): Kind<boolean, boolean, 'switch'> => ({
   switch: { on: true, off: false, bare: false },
 })
 
-/** On, off, or as it fits the place where the process runs. */
+/** A switch with a third position, as it fits the place where the process runs. */
 export const onOffAuto = (): Kind<boolean | 'auto', boolean | 'auto', 'switch'> => ({
   kind: 'switch',
   allowed: "'auto', true, false",
@@ -92,7 +92,7 @@ export const onOffAuto = (): Kind<boolean | 'auto', boolean | 'auto', 'switch'> 
   switch: { on: true, off: false, bare: false },
 })
 
-/** On when it is there. Only flags can be that. */
+/** A switch that is on when it is there. Only flags can be that. */
 export const present = (): Kind<boolean, boolean, 'switch'> => ({ ...onOff(), switch: { on: true, off: false, bare: true } })
 
 /** A list that is written with commas between its items, or by several flags. */
@@ -295,7 +295,7 @@ export function wrongWith({ allowed, wrong }: AnyOption, given: unknown): Wrong 
   return found && found.path !== '' ? found : { path: '', given, allowed }
 }
 
-/** All that is wrong with one, where its parts are reported each by itself. */
+/** Everything that is wrong with a value, where its parts are reported each by itself. */
 export function wrongsWith(row: AnyOption, given: unknown): readonly Wrong[] {
   const wrongs = row.wrongs?.(given) ?? []
   return wrongs.length > 0 ? wrongs : [wrongWith(row, given)]
@@ -314,7 +314,7 @@ export const durations = <const T extends OptionTable>(
   },
 })
 
-/** On, off, or on with the fields of an object. Off is undefined when resolved. */
+/** A switch that may also be on with the fields of an object. Off is undefined when resolved. */
 export const onOffOr = <Given extends object, Resolved, Name extends KindName>(
   kind: Kind<Given, Resolved, Name>,
 ): Kind<boolean | Given, Resolved | undefined, Name> => ({

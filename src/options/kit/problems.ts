@@ -102,7 +102,10 @@ export class Problems {
     return (path.includes('.') ? labelOfField?.(path) : (labelOfMissing?.(path) ?? label?.(path))) ?? path
   }
 
-  /** On the command line those that have no flag are left out, unless none has. */
+  /**
+   * The names of options; on the command line those that have no flag are left out, unless none
+   * has.
+   */
   #namesOf(names: readonly string[], table: OptionTable, parent: string): string {
     const withFlag = names.filter(
       (name) => table[name]?.flag !== undefined || Object.values(table[name]?.fields ?? {}).some(({ flag }) => flag),
@@ -124,14 +127,17 @@ export class Problems {
     })
   }
 
-  /** One more, in the words in which the user wrote the option. */
+  /** Adds a problem, in the words in which the user wrote the option. */
   addForOption(name: string, given: unknown, allowed: string): void {
     const row = this.#row(name)
     const missing = given === undefined ? this.#wording.labelOfMissing?.(name) : undefined
     this.#add(missing ?? this.label(name), given, allowed, row && `${upstreamWords(row, given)}${row.remark?.(given) ?? ''}`)
   }
 
-  /** One that its row refuses: the parts of it that are wrong, if it has parts. */
+  /**
+   * Adds a value that its row refuses: the parts of it that are wrong, if it has parts. the parts
+   * of it that are wrong, if it has parts.
+   */
   #addRefused(name: string, row: AnyOption, given: unknown): void {
     for (const wrong of wrongsWith(row, given)) this.#addWrong(name, row, wrong)
   }

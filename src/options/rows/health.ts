@@ -7,7 +7,10 @@ import { defineOptions, type Kind, type Needs, option, type ResolvedOf, resolveO
 import { duration, fields, integer, isRecord, onOff, onOffOr, text, value } from '../kit/kinds.ts'
 import { fieldPath, type Wrong } from '../kit/wrong.ts'
 
-/** Not only a path: one that no reader takes for another. @see plainPathOf */
+/**
+ * Whether it is a path that no reader takes for another. one that no reader takes for another. @see
+ * plainPathOf
+ */
 export const isPlainPath = (given: unknown): boolean => typeof given === 'string' && given.length > 1 && plainPathOf(given) === given
 
 /** What requests are compared with: their path, without what comes after it. */
@@ -140,14 +143,17 @@ const health = (): Kind<boolean | HealthOptions, ResolvedOf<typeof HEALTH_OPTION
     }),
   )
 
-/** Of a life that serves nothing: for what is answered there alone. */
+/**
+ * The need of a life that serves nothing: for what is answered there alone. for what is answered
+ * there alone.
+ */
 const needsAdmin: Needs = {
   anyOf: ['admin'],
   otherwise: 'without effect',
   because: 'this life has no listener that could answer',
   at: ['createLife'],
 }
-/** For what only health endpoints ask about. */
+/** The need of what only health endpoints ask about. */
 const needsHealth: Needs = {
   anyOf: ['health'],
   otherwise: 'without effect',

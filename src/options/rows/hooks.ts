@@ -38,8 +38,8 @@ export const HOOK_OPTIONS = defineOptions({
     meaning: 'Longest time of a hook without a timeout of its own; hooks run one after the other, unless their after says otherwise',
   }),
   /**
-   * In which order destroy functions run that name no other: as registered, which is upstream's, or
-   * the last one first.
+   * The order of destroy functions that name no other: as registered, which is upstream's, or the
+   * last one first. as registered, which is upstream's, or the last one first.
    * @default registration
    */
   destroyOrder: option(choice('registration', 'reverse'), {

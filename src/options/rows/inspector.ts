@@ -16,8 +16,8 @@ export const INSPECTOR_OPTIONS = defineOptions({
    */
   host: option(host(), { default: LOOPBACK, meaning: 'Address of the page; all but loopback addresses need its token' }),
   /**
-   * At least 16 letters, digits and `-._~+/=`. It stands in URLs and in a cookie; a shorter one is
-   * guessed.
+   * The token, at least 16 letters, digits and `-._~+/=`. It stands in URLs and in a cookie; a
+   * shorter one is guessed.
    * @default a new one where it is needed, logged once
    */
   token: option(

@@ -14,7 +14,7 @@ import { isWebSocketOption, type WebSocketOption } from './web-socket.ts'
 
 const tlsRow = () => option(tls(), { defaultWords: 'none: without TLS', meaning: 'Certificates, with which it is HTTPS' })
 
-/** For what HTTP/1.1 has no use for. */
+/** The need of what HTTP/1.1 has no use for. */
 const needsHttp2: Needs = {
   anyOf: ['http2', 'tls', 'listeners'],
   otherwise: 'without effect',
@@ -251,8 +251,9 @@ export const LISTEN_OPTIONS = defineOptions({
     upstream: 'http2.Server MaxUploadBufferPerStream, MaxReadFrameSize',
   }),
   /**
-   * Given to `node:http`, `node:https` or `node:http2` as it is: what it says takes precedence over
-   * the options above, also of `settings` each by itself.
+   * Options for `node:http`, `node:https` or `node:http2` as they are: what they say takes
+   * precedence over the options above, also of `settings` each by itself. what it says takes
+   * precedence over the options above, also of `settings` each by itself.
    * @default {}
    */
   serverOptions: option(

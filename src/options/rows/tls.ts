@@ -80,7 +80,7 @@ function wrongPair(pair: Readonly<Record<string, unknown>>): Wrong | undefined {
   return undefined
 }
 
-/** Each with the half that needs it. */
+/** The fields of a certificate, each with the half that needs it. */
 const HALVES = [
   ['key', 'cert', `${PEM_ALLOWED},`],
   ['cert', 'key', `${PEM_ALLOWED},`],

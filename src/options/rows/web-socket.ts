@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { isRecord } from '../kit/kinds.ts'
 
-/** As much of a WebSocketServer of the package `ws` as is used. */
+/** The part of a WebSocketServer of the package `ws` that is used. */
 export interface WebSocketServerLike {
   readonly options: { readonly noServer?: boolean | undefined }
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, accepted: (webSocket: never) => void): void
@@ -10,11 +10,14 @@ export interface WebSocketServerLike {
 }
 
 export interface WebSocketOption {
-  /** Made with `noServer: true`. */
+  /** A server made with `noServer: true`. true`. */
   readonly server: WebSocketServerLike
 }
 
-/** One that listens, or has a server already, would take the upgrades twice. */
+/**
+ * Whether it can be used: a server that listens, or has a server already, would take the upgrades
+ * twice.
+ */
 export function isWebSocketOption(given: unknown): boolean {
   if (!isRecord(given)) return false
   const { server } = given as { readonly server?: Partial<WebSocketServerLike> }

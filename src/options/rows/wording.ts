@@ -14,7 +14,8 @@ import { isRecord, value } from '../kit/kinds.ts'
 import { at, fieldPath, unknownField, type Wrong } from '../kit/wrong.ts'
 
 /**
- * Whatever is not given of a refusal stays as it is; with a `body` or a `contentType`, `json` goes.
+ * The given parts of a refusal; the others stay as they are; with a `body` or a `contentType`,
+ * `json` goes. with a `body` or a `contentType`, `json` goes.
  */
 export type RefusalOptions = { readonly [K in keyof RefusalWords]?: RefusalWords[K] | undefined }
 
@@ -27,7 +28,7 @@ export interface WordingOptions {
   readonly name?: string | undefined
   /** All refused requests, of every kind. */
   readonly refusal?: RefusalOptions | undefined
-  /** Those of one kind. They come before `refusal`. */
+  /** The refusals of one kind. They come before `refusal`. */
   readonly refusals?: { readonly [K in RefusalKind]?: RefusalOptions | undefined } | undefined
   readonly log?: { readonly [K in keyof LogWords]?: string | undefined } | undefined
   readonly metrics?: MetricOptions | undefined
@@ -102,7 +103,7 @@ const bodyText = rule('text', (given) => typeof given === 'string')
 const metricName = matching('letters, digits, _ and :, not beginning with a digit', /^[a-z_:][\w:]*$/i)
 const labelName = matching('letters, digits and _, not beginning with a digit', /^[a-z_]\w*$/i)
 
-/** Of every refusal, and so not to be given as headers. */
+/** Headers of every refusal, which cannot be given. */
 const SET_HEADERS = ['connection', 'content-length', 'content-type', 'retry-after', 'transfer-encoding']
 
 const isHeader = (name: string, given: unknown): boolean => {

@@ -153,7 +153,7 @@ export class MemoryNetwork implements Carrier {
   }
 }
 
-/** As node does it with what a server has accepted. */
+/** Accepts a socket as node does with what a server has accepted. */
 function accept(server: NetServer, socket: MemorySocket): void {
   socket.once('close', countConnection(server))
   server.emit('connection', socket)

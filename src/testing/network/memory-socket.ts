@@ -67,7 +67,10 @@ export class MemorySocket extends Duplex {
     this.remotePort = remote.port
   }
 
-  /** As net's: what has been given to the socket, sent or not. */
+  /**
+   * The bytes that were given to the socket, sent or not, as net counts them. what has been given
+   * to the socket, sent or not.
+   */
   get bytesWritten(): number {
     return this.#dispatched + this.writableLength
   }
@@ -113,7 +116,10 @@ export class MemorySocket extends Duplex {
     return this
   }
 
-  /** As net's: closes when what was written has been sent. */
+  /**
+   * Closes when what was written has been sent, as net does. closes when what was written has been
+   * sent.
+   */
   destroySoon(): void {
     if (this.writable) this.end()
     if (this.writableFinished) this.destroy()

@@ -9,7 +9,7 @@ export interface TestRequestOptions {
   /** Default `GET`. */
   readonly method?: string
   readonly path: string
-  /** Beside `Host`, and the `Content-Length` of a body. */
+  /** The headers beside `Host`, and the `Content-Length` of a body. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
@@ -74,7 +74,10 @@ export class TestRequest {
     return this.#isOver
   }
 
-  /** For the connection: takes what belongs to this response and returns the rest. */
+  /**
+   * Takes from the connection what belongs to this response and returns the rest. takes what
+   * belongs to this response and returns the rest.
+   */
   read(bytes: Buffer): Buffer {
     const rest = this.#reader.read(bytes)
     const { response } = this.#reader
@@ -83,7 +86,7 @@ export class TestRequest {
     return rest
   }
 
-  /** For the connection, which is closed. */
+  /** Ends with the connection, which is closed. */
   end(how: Exclude<ConnectionState, 'open'>): void {
     if (how === 'ended') this.#reader.end()
     const { response } = this.#reader

@@ -38,12 +38,12 @@ export class Teller {
     this.#lines.push(`${timeText(this.#clock.now())} ${text}`)
   }
 
-  /** From now on, what says little is shown, too. */
+  /** Shows what says little, too, from now on. */
   showAll(): void {
     this.#showsAll = true
   }
 
-  /** For `events$` of a life. */
+  /** The subscriber of `events$` of a life. */
   readonly event = (event: LifecycleEvent): void => {
     if (event.type === 'signal') this.#signal(event)
     else for (const text of textsOf(event, this.#hookHasFailed)) this.say(text)

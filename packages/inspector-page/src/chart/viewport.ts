@@ -1,13 +1,14 @@
 import { setStyle } from '../dom.ts'
 
 const ZOOM = { min: 0.1, max: 4 }
-/** So much of a wheel is a zoom by e. */
+/** The turn of a wheel that is a zoom by e. */
 const WHEEL_PX = 300
 /** Less than this is a click, and no drag. */
 const DRAG_PX = 4
 /**
- * Before the user has chosen a size: all of it, as long as that is easily read; else all of its
- * width, as long as that can be read at all.
+ * The size before the user has chosen one: all of it, as long as that is easily read; else all of
+ * its width, as long as that can be read at all. all of it, as long as that is easily read; else
+ * all of its width, as long as that can be read at all.
  */
 const LEGIBLE = { easily: 0.9, 'at all': 0.75 }
 

@@ -54,7 +54,7 @@ function stepUp(length: number, least: number): number {
   return (ROUND.find((step) => step * power >= wanted) ?? 10) * power
 }
 
-/** Nothing shorter is shown, as a part of the shortest axis. */
+/** The shortest time that is shown, as a part of the shortest axis. */
 const FINEST = 0.02
 
 /**

@@ -150,7 +150,7 @@ const group = (kind: BlockingGroup['kind'], noun: string, total: number, items: 
   return { kind, title: count(open, noun), count: open, items }
 }
 
-/** With what ends each that does not end by itself. */
+/** The phases under way, with what ends each that does not end by itself. */
 function phasesUnderWay(view: View, now: number): BlockingGroup {
   const items = [...view.phases.values()]
     .filter(({ workStatus }) => workStatus === 'working')

@@ -20,10 +20,10 @@ export const GLOSSARY = {
 
 export type GlossaryWord = keyof typeof GLOSSARY
 
-/** Beside the word as the table has it, what the page says. */
+/** The words that the page says beside those of the table. */
 const ALSO: Readonly<Partial<Record<GlossaryWord, string>>> = { notify: 'notified', cut: 'Cut.…' }
 
 export const glossaryTerm = (word: GlossaryWord): string => [word, ALSO[word]].filter(Boolean).join(', ')
 
-/** Of a word, for a tooltip. */
+/** The meaning of a word, for a tooltip. */
 export const meaningOf = (word: GlossaryWord): string => `${word}: ${GLOSSARY[word].replaceAll('`', '')}`

@@ -5,7 +5,7 @@ import type { WorkStatus } from './words.ts'
 export interface BlockingGroup {
   readonly kind: 'phase' | 'request' | 'watch' | 'hold' | 'handler' | 'hook' | 'connection' | 'protocol' | 'check' | 'budget' | 'planned'
   readonly title: string
-  /** Of these, `items` names some. */
+  /** The number of them, of which `items` names some. */
   readonly count: number
   readonly items: readonly BlockingItem[]
 }
@@ -16,7 +16,7 @@ export interface BlockingItem {
   readonly name: string
   /** What is known of it besides its age. */
   readonly note: string
-  /** In words; of several, of the oldest. */
+  /** The age in words; of several, that of the oldest. of several, of the oldest. */
   readonly age: string
   /** How it stands, where that differs within a group. */
   readonly workStatus?: WorkStatus
@@ -24,7 +24,7 @@ export interface BlockingItem {
   readonly members?: readonly BlockingItem[]
 }
 
-/** So many rows are read at a glance. */
+/** The number of rows that are read at a glance. */
 const ROWS_MAX = 8
 
 export function rowsTogether(items: readonly BlockingItem[]): readonly BlockingItem[] {
@@ -47,7 +47,9 @@ function together(items: readonly BlockingItem[], sameBy: (item: BlockingItem) =
   })
 }
 
-/** Of names such as `GET /v1/events/17` and `127.0.0.1:4711`, with what separates them. */
+/**
+ * The parts of names such as `GET /v1/events/17` and `127.0.0.1:4711`, with what separates them.
+ */
 const partsOf = (name: string): string[] => name.split(/([/:\s])/)
 
 /** Parts with a digit in them are most often what differs. */
@@ -56,7 +58,10 @@ const shapeOf = (name: string): string =>
     .map((part) => (/\d/.test(part) ? '…' : part))
     .join('')
 
-/** With a mark for each part that is not the same in all: `GET /v1/events/…`. */
+/**
+ * The common name, with a mark for each part that is not the same in all: `GET /v1/events/…`. `GET
+ * /v1/events/…`.
+ */
 function commonName([first = '', ...others]: readonly string[]): string {
   const parts = others.map(partsOf)
   return partsOf(first)

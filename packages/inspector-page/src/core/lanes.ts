@@ -5,14 +5,14 @@
 
 export interface Anchored {
   readonly place: number
-  /** Of its name, with the gap to the next. */
+  /** The width of its name, with the gap to the next. */
   readonly width: number
 }
 
 export interface LabelPlacement {
-  /** From 0. */
+  /** The lane, from 0. */
   readonly lane: number
-  /** On which side of its place the name stands. */
+  /** The side of its place on which the name stands. */
   readonly side: 'after' | 'before'
 }
 

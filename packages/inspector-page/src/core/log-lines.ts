@@ -11,7 +11,7 @@ export interface EventLogLine {
   readonly kind: LogKind
   /** Who said it; for a message who sent it. */
   readonly who: string
-  /** For a message, whom it was sent to. */
+  /** The receiver of a message. */
   readonly to: string
   readonly text: string
   readonly tone: 'plain' | 'signal' | 'good' | 'bad' | 'cut'

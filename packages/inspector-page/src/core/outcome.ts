@@ -22,7 +22,7 @@ export interface OutcomeLine {
   readonly tone: 'plain' | 'good' | 'bad' | 'cut'
 }
 
-/** Each has a row in the timeline. */
+/** The number of skipped phases that are named; each has a row in the timeline. */
 const SKIPPED_NAMED = 10
 
 const counted = (counts: readonly (readonly [what: string, n: number])[]): string => counts.map(([what, n]) => `${n} ${what}`).join(', ')

@@ -27,10 +27,13 @@ export const goTo = (journal: ReceivedJournal, position: number): Cursor => (jou
 /** The end of what is known, whether or not more will come. */
 const positionOf = (journal: ReceivedJournal, { position }: Cursor): number => position ?? journal.length - 1
 
-/** So many entries on or back. */
+/** Moves so many entries on or back. */
 export const step = (journal: ReceivedJournal, cursor: Cursor, by: number): Cursor => goTo(journal, positionOf(journal, cursor) + by)
 
-/** To the next or the previous lifecycle signal; to the end or the beginning after the last one. */
+/**
+ * Moves to the next or the previous lifecycle signal; to the end or the beginning after the last
+ * one. to the end or the beginning after the last one.
+ */
 export function stepSignal(journal: ReceivedJournal, cursor: Cursor, direction: 1 | -1): Cursor {
   const here = positionOf(journal, cursor)
   const next =

@@ -36,7 +36,7 @@ export function spentOf(view: View, now: number): Spent | undefined {
   }
 }
 
-/** Of a stop that would begin now, as it is set up. */
+/** The cuts of a stop that would begin now, as it is set up. */
 export function plannedCuts({ setup }: View): readonly Cut[] {
   if (!setup) return []
   const { deadlineMs, cutsMs } = setup.stop

@@ -9,11 +9,17 @@ import { STEPS, TIME, type Units, type WorkStatus } from './words.ts'
  * live, ended and replayed lives are the same code.
  */
 export interface View {
-  /** Of the last entry; milliseconds since the life began. */
+  /**
+   * The time of the last entry; milliseconds since the life began. milliseconds since the life
+   * began.
+   */
   readonly at: number
   readonly opening: EntryOf<'opening'> | undefined
   readonly life: LifeView
-  /** In the order of the wiring; phases that it does not know follow as they appear. */
+  /**
+   * The phases in the order of the wiring; phases that it does not know follow as they appear.
+   * phases that it does not know follow as they appear.
+   */
   readonly phases: ReadonlyMap<string, PhaseProgress>
   readonly setup: EntryOf<'setup'> | undefined
   readonly actors: ReadonlyMap<string, ActorSnapshot>
@@ -40,7 +46,10 @@ export interface ActorSnapshot {
   readonly machine: string | undefined
   /** Undefined for an actor that is an effect: it has no states to show. */
   readonly value: unknown
-  /** Of an effect: its input, and its answer once there is one. */
+  /**
+   * The input of an effect, and its answer once there is one. its input, and its answer once there
+   * is one.
+   */
   readonly context: unknown
   readonly status: StateEntry['status']
   /** What it went through last. */
@@ -82,7 +91,7 @@ export interface Budget {
   readonly cuts: readonly { readonly signal: string; readonly at: number }[]
 }
 
-/** Of the stop under way. Where no time passes, none is spent. */
+/** The budget of the stop under way. Where no time passes, none is spent. */
 export function budgetOf(view: Pick<View, 'opening' | 'life'>): Budget | undefined {
   const { stop } = view.life
   if (!stop || isCounted(view)) return undefined
@@ -150,7 +159,9 @@ function happened(view: View, { event, at }: EntryOf<'fact'>): Partial<View> {
   }
 }
 
-/** That the process has crashed is no fact of its own, but a message to the machine. */
+/**
+ * The view after a crash of the process, which is no fact of its own, but a message to the machine.
+ */
 function crashed({ life, setup }: View, { event, from, at }: EntryOf<'sent'>): Partial<View> {
   return setup && from === undefined && event.type === 'process.crashed' ? { life: crashedAt(life, at, setup.crash) } : {}
 }

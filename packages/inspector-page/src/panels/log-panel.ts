@@ -7,7 +7,7 @@ import type { Frame, Panel } from '../frame.ts'
 import { VirtualList } from '../virtual-list.ts'
 
 const ROW_REM = 1.85
-/** On a narrow screen the text stands below the name. */
+/** The height of a row on a narrow screen, where the text stands below the name. */
 const ROW_OF_TWO_REM = 3.1
 const PAGE_ROWS = 10
 
@@ -22,10 +22,10 @@ export class LogPanel implements Panel {
   readonly #narrow = matchMedia('(max-width: 640px)')
   #filter: LogFilter = LOG_FILTER
   #lines: EventLogLine[] = []
-  /** Those that match the filter. */
+  /** The lines that match the filter. */
   #matching: EventLogLine[] = []
   #opening: unknown
-  /** Of the last entry that is shown, and of the line that is chosen, when one is. */
+  /** The last entry that is shown, and the line that is chosen, when one is. */
   #shown: { readonly position: number; readonly lookingBack: boolean; readonly current: EventLogLine | undefined } = {
     position: 0,
     lookingBack: false,

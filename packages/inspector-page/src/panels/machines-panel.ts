@@ -134,7 +134,7 @@ export class MachinesPanel implements Panel {
   }
 }
 
-/** Without those that have ended and have no active actor below them. */
+/** The machines without those that have ended and have no active actor below them. */
 function stillActive(node: MachineNode): MachineNode[] {
   const children = node.children.flatMap(stillActive)
   return node.status === 'active' || children.length > 0 ? [{ ...node, children }] : []

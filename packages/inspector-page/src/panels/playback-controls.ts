@@ -125,7 +125,7 @@ export class PlaybackControls implements Panel {
   }
 }
 
-/** By number, and by F6 in a ring. */
+/** The panels that keys go to: by number, and by F6 in a ring. */
 const PANELS = ['timeline', 'outcome', 'chart', 'log', 'machines'] as const
 
 function unseenText(journal: ReceivedJournal, position: number): string {

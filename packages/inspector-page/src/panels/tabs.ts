@@ -7,7 +7,7 @@ import { element } from '../dom.ts'
  */
 const BEHIND: Readonly<Record<string, string>> = { timeline: 'chart', chart: 'timeline', log: 'machines', machines: 'log' }
 const SHOWN_FIRST = ['timeline', 'log']
-/** As in style.css. */
+/** The widths at which panels lie behind each other, as in style.css. */
 const lieBehind = matchMedia('(min-width: 1000px) and (max-width: 1799.98px)')
 
 export class Tabs {

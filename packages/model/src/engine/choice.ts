@@ -13,9 +13,12 @@ export interface Choice {
   readonly path: Path
   /** What is delivered: to the root, to the timer's target, to the child's parent. */
   readonly event: ModelEvent
-  /** Only of kind `timer`. */
+  /** The timer of kind `timer`. */
   readonly timer?: Timer
-  /** In a few words, unique in a system: `stop.requested`, `destroy/run-hook resolves`. */
+  /**
+   * The label in a few words, unique in a system: `stop.requested`, `destroy/run-hook resolves`.
+   * `stop.requested`, `destroy/run-hook resolves`.
+   */
   readonly label: string
 }
 

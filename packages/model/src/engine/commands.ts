@@ -69,7 +69,10 @@ export class Commands {
     return { early, late: [...children, ...kept.filter((command) => !children.includes(command))], transitions }
   }
 
-  /** Of a step that threw: what was said before has been said, everything else is lost. */
+  /**
+   * The commands of a step that threw: what was said before has been said, everything else is lost.
+   * what was said before has been said, everything else is lost.
+   */
   said({ actions, transitions }: Collected): StepCommands {
     const early = actions.flatMap((action) => (action.type.startsWith(OWN) ? [] : this.#effect(action)))
     return { early, late: [], transitions }

@@ -4,7 +4,7 @@ import { hint, isSlip } from '../near.ts'
 /** The keys that contexts of one machine have in some run, or that an assignment names. */
 export class ContextKeys {
   readonly known = new Set<string>()
-  /** Read while it is not yet known which there are. */
+  /** The keys that were read while it was not yet known which there are. */
   readonly asked = new Set<string>()
 
   /**

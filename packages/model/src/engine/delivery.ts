@@ -200,7 +200,7 @@ export class Delivery {
   }
 }
 
-/** Told of everything that happens on the way from one state to the next, for traces. */
+/** A listener to everything that happens on the way from one state to the next, for traces. */
 export interface DeliveryListener {
   sent(from: Live | undefined, to: Live, event: ModelEvent): void
   stepped(actor: Live, before: LocalState, step: Step): void
@@ -209,7 +209,7 @@ export interface DeliveryListener {
 
 const ROOT = ''
 
-/** In a mailbox: end now. Never delivered as an event. */
+/** The message to end now, in a mailbox. end now. Never delivered as an event. */
 const STOP_EVENT: ModelEvent = { index: -1, type: STOP, object: { type: STOP } }
 
 /** A function, because the compiler does not see that the phase changes in calls. */

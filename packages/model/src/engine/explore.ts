@@ -62,7 +62,10 @@ export interface Exploration<M extends AnyStateMachine = AnyStateMachine> {
    * it.
    */
   readonly sayable?: readonly string[]
-  /** Only a type: what properties of this machine may name. */
+  /**
+   * The type of the machine, which properties of this machine may name; never set. what properties
+   * of this machine may name.
+   */
   readonly of?: M | undefined
 }
 
@@ -99,8 +102,8 @@ function walk(
   assertEventsHeard(environment, machine, model.steps)
   const graph = new Graph((index) => model.choices.all.at(index))
   /**
-   * Of the states in the graph, by the number of the tree; trees that are only part of a state have
-   * none.
+   * The states in the graph by the number of the tree; trees that are only part of a state have
+   * none. trees that are only part of a state have none.
    */
   const numbers: (number | undefined)[] = []
   const start = model.start()

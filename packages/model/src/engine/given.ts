@@ -21,8 +21,8 @@ export interface Limits {
    */
   readonly recheckEvery?: number | undefined
   /**
-   * Told every few thousand states how many were found, and from how many of them all ways were
-   * taken.
+   * The observer of progress, called every few thousand states with how many were found, and from
+   * how many of them all ways were taken.
    */
   readonly onProgress?: ((found: number, taken: number) => void) | undefined
 }

@@ -12,7 +12,7 @@ export interface Watched {
   readonly left: boolean
   /** What was done to the context, in order. */
   readonly assigned: readonly Assigned[]
-  /** After the step. */
+  /** The context after the step. */
   readonly context: Context
   /** Events that were raised and, in a divided step, not answered yet. */
   readonly raised: readonly EventObject[]
@@ -47,7 +47,10 @@ export class InstrumentedMachine {
   /** What the machine is shown as its context, and what is behind it. */
   #shown: Context = {}
   #behind: Context = {}
-  /** While it assigns, xstate also copies the context, which is no dependency. */
+  /**
+   * The reader of the context at the moment: while it assigns, xstate also copies the context,
+   * which is no dependency.
+   */
   #reader: 'machine' | 'assignment' | 'copy' = 'machine'
 
   constructor(machine: AnyStateMachine) {
@@ -93,7 +96,7 @@ export class InstrumentedMachine {
     }
   }
 
-  /** To be told after each microstep. */
+  /** Takes each microstep. */
   microstep(transitions: readonly AnyTransitionDefinition[]): void {
     if (this.#isAside) return
     // As xstate counts them, and then some, so that it says so where it does.

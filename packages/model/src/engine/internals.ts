@@ -24,7 +24,7 @@ import {
 export const OWN = 'xstate.'
 export const AFTER = 'xstate.after.'
 export const STOP = 'xstate.stop'
-/** Of the event of a first step. */
+/** The type of the event of a first step. */
 export const INIT = 'xstate.init'
 const DONE = 'xstate.done.actor.'
 const FAILED = 'xstate.error.actor.'
@@ -34,7 +34,7 @@ export const doneEvent = (id: string, output: unknown): EventObject => ({ type: 
 export const failedEvent = (id: string, error: unknown): EventObject => ({ type: `${FAILED}${id}`, error, actorId: id }) as EventObject
 /** An error without a handler ends a machine; any other event without one does nothing. */
 export const isError = (type: string): boolean => type.startsWith('xstate.error.')
-/** Of what a parent hears at a child's end: how it ended. */
+/** How a child ended, from the type of the event that its parent gets. how it ended. */
 export const endIn = (type: string): string | undefined => /^xstate\.(done|error)\.actor\./.exec(type)?.[1]
 
 /**
@@ -43,7 +43,7 @@ export const endIn = (type: string): string | undefined => /^xstate\.(done|error
  */
 export type LogicKind = 'machine' | 'transition' | 'promise' | 'observable' | 'event observable' | 'callback' | 'logic of its own'
 
-/** By what it does with the events that its creator sends it. */
+/** The kind of logic, by what it does with the events that its creator sends it. */
 export function kindOf(logic: unknown): LogicKind {
   if (logic instanceof StateMachine) return 'machine'
   const { config, start, transition } = (logic ?? {}) as Readonly<Record<string, unknown>>
@@ -75,7 +75,7 @@ export const isForeignMachine = (given: unknown): boolean => {
   )
 }
 
-/** Of a source that has no name, because its logic stands where it is invoked. */
+/** Whether a source has no name, because its logic stands where it is invoked. */
 export const isInline = (source: string): boolean => source.startsWith('xstate.invoke.')
 
 /** Types of built-in actions, as they are handed to be executed. */
@@ -89,7 +89,7 @@ export const SEND = 'xstate.sendTo'
 
 /** What they carry. */
 export interface SpawnParams {
-  /** None, when there is no implementation. */
+  /** The actor; none, when there is no implementation. */
   readonly actorRef: (AnyActorRef & { readonly logic: unknown; readonly _syncSnapshot?: boolean }) | undefined
   readonly src: unknown
   readonly input?: unknown
@@ -152,7 +152,7 @@ export const nodesOf = ({ _nodes }: AnyMachineSnapshot): readonly AnyStateNode[]
 /** The same as a part of a snapshot that is made by hand. */
 export const nodesPart = (nodes: readonly AnyStateNode[]) => ({ _nodes: [...nodes] })
 
-/** Of `and`, `or`, `not` and `stateIn`: what they are made of. */
+/** The parts that `and`, `or`, `not` and `stateIn` are made of. what they are made of. */
 export interface GuardParts {
   readonly guards?: readonly unknown[]
   readonly stateValue?: unknown

@@ -10,7 +10,10 @@ export class Live {
   /** Starting counts as busy: until it is over, events wait. */
   phase: 'idle' | 'busy' | 'ended' = 'busy'
   mailbox: ModelEvent[] = []
-  /** By id; those that nothing has happened to are still as they were stored. */
+  /**
+   * The children by id; those that nothing has happened to are still as they were stored. those
+   * that nothing has happened to are still as they were stored.
+   */
   #children: readonly (Live | ActorState)[]
   #newborns: Map<string, Live> | undefined
   /** What it was thawed from, if it was. */
@@ -102,7 +105,7 @@ export class Live {
     this.timers = this.timers.toSpliced(this.timers.indexOf(timer), 1)
   }
 
-  /** Nothing of an ended actor goes on. */
+  /** Ends the actor: nothing of it goes on. */
   end(): void {
     this.timers = NO_TIMERS
     this.#children = NO_CHILDREN

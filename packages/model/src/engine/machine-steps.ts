@@ -33,7 +33,9 @@ export class MachineSteps {
   readonly #contexts: Contexts
   readonly #known = new MemoTree<Change>()
   readonly #nothing = new CommandSequence()
-  /** Of the children in a snapshot only their names matter, and whose they are. */
+  /**
+   * The references to children in a snapshot, of which only their names matter, and whose they are.
+   */
   readonly #refs = new Map<string, AnyActorRef>()
   /** A snapshot of this machine, to make others of. */
   #template: AnyMachineSnapshot | undefined
@@ -164,8 +166,8 @@ export class MachineSteps {
   }
 
   /**
-   * Whom a step sends to, starts or stops is looked up by name; xstate does not say whom it looked
-   * for in vain.
+   * Notes the names of those a step sends to, starts or stops; xstate does not say whom it looked
+   * for in vain. xstate does not say whom it looked for in vain.
    */
   #readChildren({ actions }: Collected): void {
     for (const action of actions) {

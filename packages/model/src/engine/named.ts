@@ -7,7 +7,7 @@ import type { LocalState, Logic } from './state.ts'
 
 /** What properties see of a machine: a name that it lacks is refused. */
 
-/** Asked of every object by those who print, compare or await it. */
+/** The keys that those who print, compare or await an object ask of every one. */
 const ASKED_OF_ALL = /^(?:toJSON|then|nodeType|tagName|asymmetricMatch)$|\W|^[$_@]/
 
 type Asked = (key: string) => void

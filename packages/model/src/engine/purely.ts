@@ -1,7 +1,10 @@
 import { ModelError } from '../errors.ts'
 import { INIT } from './internals.ts'
 
-/** Of a step that is being computed: where, for the message, and what it has called. */
+/**
+ * A step that is being computed: where, for the message, and what it has called. where, for the
+ * message, and what it has called.
+ */
 interface Computation {
   readonly where: () => Where
   impure?: ModelError
@@ -51,8 +54,9 @@ const SOURCES: readonly (readonly [holder: object | undefined, key: string, name
 ]
 
 /**
- * While `explore` runs, chance and the clock are watched: what asks them for a step is named. They
- * answer everything else, as what reports the progress, like always.
+ * Runs `explore` while chance and the clock are watched: what asks them for a step is named. what
+ * asks them for a step is named. They answer everything else, as what reports the progress, like
+ * always.
  */
 export function watchingChance<T>(explore: () => T): T {
   const undo = [...SOURCES.flatMap(([holder, key, name]) => (holder ? [replaced(holder, key, (real) => watched(real, name))] : []))]
@@ -122,7 +126,7 @@ function callerOf(stack = ''): string {
   return rest.find((line) => ![file, ''].includes(fileOf(line))) ?? ''
 }
 
-/** Of `at guard (file:///door.mjs:3:20)` and `at file:///door.mjs:3:20`. */
+/** The file in `at guard (file:///door.mjs:3:20)` and `at file:///door.mjs:3:20`. */
 const fileOf = (line: string): string =>
   line
     .slice(line.lastIndexOf('(') + 1)

@@ -102,9 +102,9 @@ export class Region extends ActiveStates {
   readonly index: number
   readonly value: StateValue
   readonly isFinal: boolean
-  /** It has eventless transitions, which every step tries. */
+  /** Whether it has eventless transitions, which every step tries. */
   readonly isEventless: boolean
-  /** It does something when it is left. */
+  /** Whether it does something when it is left. */
   readonly hasExit: boolean
 
   constructor(index: number, value: StateValue, nodes: readonly AnyStateNode[]) {
@@ -142,7 +142,8 @@ export class Regions {
   }
 
   /**
-   * Given the configuration before, the regions that have not moved need not be searched for.
+   * Takes a snapshot apart. Given the configuration before, the regions that have not moved need
+   * not be searched for.
    */
   takeApart(snapshot: AnyMachineSnapshot, before?: Parts): Parts {
     const { value, historyValue } = snapshot
@@ -201,7 +202,10 @@ function activeNodes(node: AnyStateNode, value: StateValue): AnyStateNode[] {
   return [node, ...Object.entries(value).flatMap(([key, inner]) => activeNodes(node.states[key] as AnyStateNode, inner as StateValue))]
 }
 
-/** Those of the machine's own root are the same in any order of the regions. */
+/**
+ * Whether its eventless transitions are tried; those of the machine's own root are the same in any
+ * order of the regions.
+ */
 const triesEventless = (node: AnyStateNode): boolean => {
   if (node.type !== 'atomic' && node.type !== 'final') return false
   for (let at = node; at.parent; at = at.parent) if (at.always) return true
@@ -262,7 +266,10 @@ function staysEventless(node: AnyStateNode): boolean {
   return (node.always ?? []).every((transition) => staysInRegion(transition, frame))
 }
 
-/** Those that `enqueueActions` asks by its `check` are seen when it asks. */
+/**
+ * Whether a guard reads the state; those that `enqueueActions` asks by its `check` are seen when it
+ * asks.
+ */
 export function readsState(guard: unknown): boolean {
   if (typeof guard !== 'function') return false
   const { stateValue, guards } = guard as GuardParts

@@ -68,7 +68,7 @@ export class Replay {
   /** What was said since the start, in order. */
   readonly said: readonly string[]
   readonly #timers = new ManualTimers()
-  /** Of the root, when it ended in one. */
+  /** The error of the root, when it ended in one. */
   error: unknown
 
   constructor(stage: Stage, input?: unknown) {
@@ -224,7 +224,9 @@ export interface ConformanceOptions {
    * Default `state`.
    */
   readonly every?: 'state' | 'edge'
-  /** Only every so many-th way, for systems with many states. Default 1: all. */
+  /**
+   * The share of ways to replay, every so many-th, for systems with many states. Default 1: all.
+   */
   readonly sample?: number
 }
 

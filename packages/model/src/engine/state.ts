@@ -10,7 +10,7 @@ import type { LogicKind } from './internals.ts'
  */
 export interface ActorState {
   readonly index: number
-  /** As its parent calls it. */
+  /** The id that its parent calls it by. */
   readonly id: string
   readonly local: LocalState
   /** Ordered by number: which was set first makes no difference while time is abstract. */
@@ -31,7 +31,7 @@ export interface Logic {
   readonly machine?: AnyStateMachine
   /** Its own steps are computed; otherwise it takes none. */
   readonly isExplored: boolean
-  /** Of machines: what their contexts are known to have. */
+  /** The known keys of the contexts of machines. what their contexts are known to have. */
   readonly contextKeys?: ContextKeys
   /** Ids of all children in the system, declared or started so far. */
   readonly childIds: ReadonlySet<string>
@@ -42,11 +42,11 @@ export interface LocalState {
   readonly index: number
   readonly logic: Logic
   readonly status: 'active' | 'done' | 'error'
-  /** Only of machines. */
+  /** The configuration, of machines only. */
   readonly configuration?: MachineConfiguration
-  /** Only of transition functions: what they have come to. */
+  /** The value that a transition function has come to. what they have come to. */
   readonly reduced?: unknown
-  /** Of opaque children: what they were started with. */
+  /** The input that opaque children were started with. what they were started with. */
   readonly input?: unknown
   readonly output?: unknown
   readonly error?: unknown
@@ -60,7 +60,8 @@ export interface ModelEvent {
 }
 
 /**
- * Whom an actor can reach: by relation, so that what it does never depends on where in the tree it
+ * An actor that another one can reach: by relation, so that what it does never depends on where in
+ * the tree it stands. by relation, so that what it does never depends on where in the tree it
  * stands.
  */
 export type Address =
@@ -74,14 +75,20 @@ export type Address =
 /** A delayed event. Until it is due or cancelled it is part of the state; when it comes is open. */
 export interface Timer {
   readonly index: number
-  /** By which it is cancelled; those without a name cannot be. */
+  /**
+   * The name by which it is cancelled; those without a name cannot be. those without a name cannot
+   * be.
+   */
   readonly name?: string
   readonly event: ModelEvent
   readonly to: Address
   readonly delayMs: number
 }
 
-/** Something a machine said to the outside: a custom action or an emitted event. */
+/**
+ * An effect: something a machine said to the outside, a custom action or an emitted event. a custom
+ * action or an emitted event.
+ */
 export interface Effect {
   readonly index: number
   /** Name of the action, or `emit`. */
@@ -145,8 +152,8 @@ export class ActorStates {
 const FREE = -1
 
 /**
- * Of a power of two places, the table uses the low bits, so the last thing is to mix the high ones
- * in.
+ * The place in a table of a power of two places, which uses the low bits, so the last thing is to
+ * mix the high ones in.
  */
 function hashOf({ index }: LocalState, timers: readonly Timer[], children: readonly ActorState[]): number {
   let hash = index

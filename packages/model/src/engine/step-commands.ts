@@ -31,7 +31,7 @@ export class CommandSequence {
     return remembered(this.#next, commands, () => new CommandSequence(this, commands))
   }
 
-  /** All of them, in the order in which xstate executes them. */
+  /** The commands in the order in which xstate executes them. */
   get commands(): readonly Command[] {
     this.#commands ??= [...this.early, ...this.#late()]
     return this.#commands

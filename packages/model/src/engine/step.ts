@@ -82,7 +82,7 @@ export class Steps implements StepTable {
     return step
   }
 
-  /** That no context was changed in place by what has looked at it. */
+  /** Checks that no context was changed in place by what has read it. */
   assertUnchanged(by: string): void {
     for (const stepper of this.#steppers.values()) stepper.assertUnchanged(by)
   }
@@ -192,7 +192,10 @@ interface NotMachine {
   readonly isDescribed: boolean
 }
 
-/** So many steps are all computed twice: that is no more than a moment. */
+/**
+ * The number of first steps that are all computed twice: that is no more than a moment. that is no
+ * more than a moment.
+ */
 const RECHECKED_FIRST = 1_000
 
 /** What computes the steps of an actor that is explored. */

@@ -13,7 +13,10 @@ export interface Trace {
   readonly edges: readonly number[]
   /** What is wrong at its end. */
   readonly finding: string
-  /** From this step on the steps repeat for ever; undefined when they do not. */
+  /**
+   * The step from which on the steps repeat for ever; undefined when they do not. undefined when
+   * they do not.
+   */
   readonly loopsFrom?: number
 }
 

@@ -11,14 +11,14 @@ import { assertState } from './vocabulary.ts'
 export interface ActorView<M extends AnyStateMachine = AnyStateMachine> {
   readonly id: string
   readonly status: 'active' | 'done' | 'error'
-  /** Of machines. Reading a region that the machine does not have is refused. */
+  /** The active states, of machines. Reading a region that the machine does not have is refused. */
   readonly value: ValueOf<M> | undefined
   /**
-   * Of machines, and what a transition function has come to. Reading a key that no context of the
-   * machine has in any run is refused: ModelError ERR_MODEL_UNKNOWN.
+   * The context of machines, and what a transition function has come to. Reading a key that no
+   * context of the machine has in any run is refused: ModelError ERR_MODEL_UNKNOWN.
    */
   readonly context: ContextOf<M>
-  /** Of opaque children. */
+  /** The input of opaque children. */
   readonly input: unknown
   readonly output: unknown
   readonly error: unknown

@@ -13,15 +13,15 @@ export interface Ignored {
   readonly machine: string
   /** Its type; `*` at the end stands for any rest. */
   readonly event: string
-  /** One of these states. Default any. */
+  /** The states in which it is ignored. Default any. Default any. */
   readonly in?: StateValue | readonly StateValue[]
-  /** For those who read the list. */
+  /** The reason, for those who read the list. */
   readonly why?: string
 }
 
 /**
- * Whatever reaches a machine moves it or makes it act, unless it is listed: events are not lost by
- * oversight.
+ * Events are not lost by oversight: each that reaches a machine moves it or makes it act, unless it
+ * is listed. events are not lost by oversight.
  */
 export const handlesOrIgnores = (id: string, ignored: readonly Ignored[] = []): Property => {
   for (const [i, entry] of ignored.entries()) assertFields(entry, IGNORED, `${id}: ignored[${i}]`)

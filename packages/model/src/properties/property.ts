@@ -12,11 +12,12 @@ export interface Property<M extends AnyStateMachine = AnyStateMachine> {
   /** The first violation found, or undefined. */
   readonly violation: (exploration: Exploration<M>) => Violation | undefined
   /**
-   * Of a property that has a condition: why it holds of nothing, when its condition came true in no
-   * run. Asked only of one that is not violated.
+   * The reason why a property with a condition holds of nothing, when its condition came true in no
+   * run. why it holds of nothing, when its condition came true in no run. Asked only of one that is
+   * not violated.
    */
   readonly vacuous?: (exploration: Exploration<M>) => string | undefined
-  /** That it may hold of nothing; set by {@link mayBeVacuous}. */
+  /** Whether it may hold of nothing; set by {@link mayBeVacuous}. set by {@link mayBeVacuous}. */
   readonly mayBeVacuous?: boolean
 }
 
@@ -40,11 +41,11 @@ export interface Violation {
 export interface Verdict {
   readonly id: string
   readonly text: string
-  /** Not violated, and not vacuous unless that is meant. */
+  /** Whether it is not violated, and not vacuous unless that is meant. */
   readonly holds: boolean
   /** Why there was nothing that could have violated it. */
   readonly vacuous?: string
-  /** Only when it does not hold. */
+  /** The way to the violation, when it does not hold. */
   readonly trace?: Trace
 }
 
@@ -81,8 +82,9 @@ function assertProperties(given: unknown): asserts given is readonly Property[] 
 }
 
 /**
- * For the last line of a test: throws when a verdict is not good, with what does not hold and, for
- * the first of them, the way there.
+ * Throws when a verdict is not good, with what does not hold and, for the first of them, the way
+ * there: the last line of a test. throws when a verdict is not good, with what does not hold and,
+ * for the first of them, the way there.
  * @throws ModelError with the verdicts that are not good in `details.violated`: ERR_MODEL_VIOLATED,
  * or ERR_MODEL_VACUOUS when all of them hold of nothing; ERR_MODEL_OPTION without any verdict
  */

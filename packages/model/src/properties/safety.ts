@@ -48,8 +48,8 @@ export const noErrors = (id = 'no-errors'): Property =>
   always(id, 'the root never ends in an error', ({ status, error }) => status !== 'error' || `the root ends in an error: ${message(error)}`)
 
 /**
- * Whatever is not over can go on. What leads back to the same state and says nothing, such as an
- * event that is ignored there, is no way on.
+ * A system that is not over can go on. What leads back to the same state and says nothing, such as
+ * an event that is ignored there, is no way on.
  */
 export const noDeadlock = (id = 'no-deadlock'): Property => ({
   id,

@@ -8,8 +8,9 @@
 export class Zone {
   readonly size: number
   /**
-   * Of `size * size` entries, row by row: how much later the row's instant may be than the
-   * column's. Always as tight as can be.
+   * The distances, `size * size` entries, row by row: how much later the row's instant may be than
+   * the column's. how much later the row's instant may be than the column's. Always as tight as can
+   * be.
    */
   readonly #later: Float64Array
 
@@ -49,7 +50,10 @@ export class Zone {
     return new Zone(this.size, later).#tightened() as Zone
   }
 
-  /** Only what is possible when this timer is due; undefined when it cannot be the next. */
+  /**
+   * The zone in which this timer is due; undefined when it cannot be the next. undefined when it
+   * cannot be the next.
+   */
   due(timer: number): Zone | undefined {
     const later = this.#later.slice()
     const entry = timer * this.size

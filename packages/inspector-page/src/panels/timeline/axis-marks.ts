@@ -46,7 +46,7 @@ export class AxisMarks {
     this.#headLines = new KeyedParts(headLines, ({ text }) => text, linePart('line'))
   }
 
-  /** To be called when the size of the window has changed. */
+  /** Measures the window; to be repeated when its size has changed. */
   measure(): void {
     this.#font.refresh()
   }

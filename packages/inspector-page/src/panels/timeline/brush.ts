@@ -17,7 +17,7 @@ export interface BrushOptions {
 
 /** Less than this is a click. */
 const DRAG_PX = 5
-/** So much of a wheel is a zoom by e. */
+/** The turn of a wheel that is a zoom by e. */
 const WHEEL_PX = 300
 const KEY_ZOOM = 0.25
 const KEY_PAN = 0.15

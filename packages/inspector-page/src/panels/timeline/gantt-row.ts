@@ -6,7 +6,7 @@ import { Icon, make, type Part, setAttribute, setStyle, setText } from '../../do
 export interface RowDrawing {
   readonly item: RowItem
   readonly rowOf: (item: Exclude<RowItem, { kind: 'group' }>) => Row
-  /** Of the name of a signal, as a part of the axis. */
+  /** The width of the name of a signal, as a part of the axis. */
   readonly widthOf: (signal: string) => number
 }
 

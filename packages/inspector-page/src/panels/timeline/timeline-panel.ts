@@ -38,7 +38,7 @@ export class TimelinePanel implements Panel {
   readonly #redraw: () => void
   readonly #probes = { name: make('span', 'label'), signal: make('span', 'mark-word') }
   readonly #fonts = { name: new Font(this.#probes.name), signal: new Font(this.#probes.signal) }
-  /** On a narrow screen a name stands above its bar. */
+  /** Whether the screen is narrow, where a name stands above its bar. */
   readonly #narrow = matchMedia('(max-width: 640px)')
   #scale: Scale = 'auto'
   #zoom: Span | undefined
@@ -116,7 +116,7 @@ export class TimelinePanel implements Panel {
     return (this.#fonts.signal.width(signal) + BESIDE_SIGNAL_PX) / this.#trackPx
   }
 
-  /** So that the longest name has room behind a bar that ends now. */
+  /** The room for the longest name behind a bar that ends now. */
   #room(): number {
     if (this.#narrow.matches) return 0
     return Math.min(ROOM_MAX, Math.max(0, ...this.#items.signals.map((signal) => this.#widthOf(signal))))
