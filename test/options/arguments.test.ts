@@ -69,6 +69,7 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
     'conflict(of, name, why?)': () => [RESOURCE, 'n', 'w'],
     'StoreError(reason, message)': () => ['closed', 'm'],
     'createStore(engine)': () => [{ name: 'n', open: () => {} }],
+    'fileEngine(options)': () => [{ path: 'p' }],
     'memoryEngine(options?)': () => [{}],
     'storageOver(store, resource, tuning?)': () => [{ use: () => {}, hold: () => {} }, { group: '', plural: 'p' }, {}],
     'createInformer(client, options?)': () => [LIST_WATCH(), {}],

@@ -108,6 +108,7 @@ export type { RequestMetrics } from './request-metrics.ts'
 export type { FetchApp } from './served-paths.ts'
 export { conflict, expired, notFound, type QualifiedResource, StatusError, serviceUnavailable } from './status-errors.ts'
 export type { StorageProbe, StorageReadiness } from './storage-readiness.ts'
+export { type FileEngineOptions, fileEngine } from './store/file-engine.ts'
 export type {
   Deleted,
   DeleteWrite,

@@ -1,0 +1,412 @@
+import type { Answers, BytesPart, ChangeRow, Numbered, Reply, Request, StoredRow, ThreadRefusal, WriteAnswer } from './file-messages.ts'
+
+type Value = string | number | null | Uint8Array
+interface Statement {
+  run(...values: readonly Value[]): unknown
+  get(...values: readonly Value[]): Record<string, Value> | undefined
+  all(...values: readonly Value[]): Record<string, Value>[]
+  iterate(): Iterable<Record<string, Value>>
+}
+interface Database {
+  exec(text: string): void
+  prepare(text: string): Statement
+  close(): void
+}
+/** As much of node's modules as the thread needs, of which its types know less. */
+interface Modules {
+  readonly 'node:worker_threads': {
+    readonly parentPort: {
+      on(event: 'message', hear: (message: Numbered) => void): void
+      postMessage(message: Reply, transfer: readonly object[]): void
+    }
+  }
+  readonly 'node:sqlite': { readonly DatabaseSync: new (path: string) => Database }
+  readonly 'node:zlib': { crc32(data: string | Uint8Array, before?: number): number }
+  readonly 'node:fs': typeof import('node:fs')
+}
+
+/**
+ * The thread of the file engine, which alone touches the file: SQLite takes as long as the disk
+ * does, and no event loop waits for it. Each message is answered when what it asks for is durable.
+ *
+ * The text of this function is the thread's program, so that it is found wherever a bundler puts
+ * it: it uses nothing from outside of itself.
+ *
+ * A row is a revision: the value of its key from then on. Rows have a checksum, as SQLite has none
+ * of its own. What compaction deletes is found by the rows behind what it has deleted before, so
+ * that it costs as much as the changes since then, however much is there.
+ */
+export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M]): void {
+  const { parentPort } = load('node:worker_threads')
+  const { DatabaseSync } = load('node:sqlite')
+  const { crc32 } = load('node:zlib')
+  const fs = load('node:fs')
+
+  /** What is in the head of a file that is one of ours, and the form of its tables. */
+  const APPLICATION = 0x51_53_43_45
+  const FORM = 1
+  /** Pages that are given back to the file system at a time. */
+  const VACUUM_PAGES = 256
+
+  class Refused extends Error {
+    readonly refusal: ThreadRefusal
+    constructor(reason: ThreadRefusal['reason'], message: string, details: Record<string, unknown> = {}) {
+      super(message)
+      this.refusal = { reason, message, details }
+    }
+  }
+
+  let db: Database | undefined
+  let path = ''
+  let revision = 0
+  let compacted = 0
+  let swept = 0
+  let statements: ReturnType<typeof prepare>
+
+  const prepare = (database: Database) => ({
+    latest: database.prepare('SELECT * FROM revisions WHERE key = ? AND revision <= ? ORDER BY revision DESC LIMIT 1'),
+    insert: database.prepare('INSERT INTO revisions (revision, key, created, previous, value, sum) VALUES (?, ?, ?, ?, ?, ?)'),
+    byRevision: database.prepare('SELECT * FROM revisions WHERE revision = ?'),
+    range: database.prepare(`SELECT r.* FROM
+      (SELECT key, max(revision) AS newest, deleted FROM revisions WHERE key >= ? AND key < ? AND revision <= ? GROUP BY key) AS n
+      JOIN revisions AS r ON r.revision = n.newest WHERE NOT n.deleted ORDER BY n.key LIMIT ?`),
+    count: database.prepare(`SELECT count(*) AS count FROM
+      (SELECT max(revision), deleted FROM revisions WHERE key >= ? AND key < ? AND revision <= ? GROUP BY key) WHERE NOT deleted`),
+    changes: database.prepare('SELECT * FROM revisions WHERE revision > ? AND key >= ? AND key < ? ORDER BY revision LIMIT ?'),
+    toSweep: database.prepare(
+      'SELECT revision, previous, deleted FROM revisions WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?',
+    ),
+    forget: database.prepare('DELETE FROM revisions WHERE revision = ?'),
+    setMeta: database.prepare('INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value'),
+    getMeta: database.prepare('SELECT value FROM meta WHERE name = ?'),
+  })
+
+  const opened = (): Database => {
+    if (db === undefined) throw new Refused('unavailable', `${path} is not open`)
+    return db
+  }
+
+  const sumOf = (key: string, at: number, created: number, previous: number, value: Uint8Array | undefined): number => {
+    const head = crc32(`${at} ${created} ${previous} ${value === undefined ? '-' : value.length} ${key}`)
+    return value === undefined ? head : crc32(value, head)
+  }
+
+  /** Values of an answer, each at its place in one array. */
+  const packer = () => {
+    const values: Uint8Array[] = []
+    let at = 0
+    const row = (given: Record<string, Value> | undefined): StoredRow | undefined => {
+      if (given === undefined) return undefined
+      const value = checked(given)
+      if (value === undefined) return undefined
+      values.push(value)
+      const part: BytesPart = { at, length: value.length }
+      at += value.length
+      return { key: given['key'] as string, created: given['created'] as number, revision: given['revision'] as number, ...part }
+    }
+    const bytes = (): Uint8Array => {
+      const all = new Uint8Array(at)
+      let place = 0
+      for (const value of values) {
+        all.set(value, place)
+        place += value.length
+      }
+      return all
+    }
+    return { row, bytes }
+  }
+
+  /** The value of a row, undefined of a deletion. */
+  function checked(row: Record<string, Value>): Uint8Array | undefined {
+    const { key, revision: at, created, previous } = row as { key: string; revision: number; created: number; previous: number }
+    const value = row['value'] === null ? undefined : (row['value'] as Uint8Array)
+    if (sumOf(key, at, created, previous, value) === row['sum']) return value
+    throw new Refused('damaged', `${path} is damaged: revision ${at}, of key ${JSON.stringify(key)}, is not what was written`, {
+      place: `revision ${at}`,
+    })
+  }
+
+  const metaOf = (name: string): number => (statements.getMeta.get(name)?.['value'] as number | undefined) ?? 0
+
+  const readable = (at: number): number => {
+    if (at > revision)
+      throw new Refused('future', `revision ${at} is yet to come: the newest is ${revision}`, { asked: at, current: revision })
+    if (at < compacted) throw compactedAt(at)
+    return at
+  }
+  const compactedAt = (asked: number): Refused =>
+    new Refused('compacted', `revision ${asked} has been compacted: what was there before ${compacted} is forgotten`, { asked, compacted })
+
+  /** All of it is durable when this returns, and none of it is there when it throws. */
+  function transaction<T>(work: () => T): T {
+    const database = opened()
+    const was = { revision, compacted, swept }
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      database.exec('COMMIT')
+      return result
+    } catch (thrown) {
+      ;({ revision, compacted, swept } = was)
+      try {
+        database.exec('ROLLBACK')
+      } catch {
+        // SQLite has rolled it back by itself.
+      }
+      throw thrown
+    }
+  }
+
+  /** Above every key. */
+  const END = '\u{10ffff}'
+
+  const operations: { readonly [Op in Request['op']]: (request: Extract<Request, { op: Op }>) => Answers[Op] } = {
+    open: (request) => {
+      path = request.path
+      walIsWhole(`${path}-wal`)
+      const database = new DatabaseSync(path)
+      db = database
+      try {
+        // The lock is the operating system's: it goes with the process, however that ends.
+        database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA auto_vacuum = INCREMENTAL')
+        const { application_id: application } = database.prepare('PRAGMA application_id').get() as { application_id: number }
+        const { count } = database.prepare('SELECT count(*) AS count FROM sqlite_schema').get() as { count: number }
+        if (application !== APPLICATION && (application !== 0 || count > 0))
+          throw new Refused('damaged', `${path} is not a store of quiesce, and is left as it is`, { place: 'the head of the file' })
+        database.exec(
+          'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 500; PRAGMA journal_size_limit = 4194304',
+        )
+        database.exec('BEGIN IMMEDIATE')
+        if (application === 0)
+          database.exec(`PRAGMA application_id = ${APPLICATION}; PRAGMA user_version = ${FORM};
+            CREATE TABLE revisions (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, created INTEGER NOT NULL, previous INTEGER NOT NULL,
+              value BLOB, sum INTEGER NOT NULL, deleted INTEGER GENERATED ALWAYS AS (value IS NULL) VIRTUAL);
+            CREATE INDEX revisions_by_key ON revisions (key, revision, deleted);
+            CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID`)
+        database.exec('COMMIT')
+        const { user_version: form } = database.prepare('PRAGMA user_version').get() as { user_version: number }
+        if (form !== FORM)
+          throw new Refused('damaged', `${path} has form ${form}, and this version reads form ${FORM}`, { place: 'the head of the file' })
+        statements = prepare(database)
+        compacted = metaOf('compacted')
+        swept = metaOf('swept')
+        const { newest } = database.prepare('SELECT max(revision) AS newest FROM revisions').get() as { newest: number | null }
+        // The newest change may have been a deletion that is forgotten.
+        revision = Math.max(newest ?? 0, compacted, 1)
+        if (compacted === 0) {
+          transaction(() => {
+            compacted = 1
+            swept = 1
+            statements.setMeta.run('compacted', 1)
+            statements.setMeta.run('swept', 1)
+          })
+        }
+        if (request.isVerified) operations.verify({ op: 'verify' })
+      } catch (thrown) {
+        db = undefined
+        database.close()
+        throw thrown
+      }
+      return { revision, compacted }
+    },
+
+    write: ({ writes, bytes }) => {
+      const { row, bytes: packed } = packer()
+      const results = transaction(() =>
+        writes.map(({ key, expected, value }): WriteAnswer => {
+          const found = statements.latest.get(key, revision)
+          const isThere = found !== undefined && found['value'] !== null
+          const before = row(found)
+          if ((expected !== undefined && expected !== (isThere ? found['revision'] : 0)) || (value === undefined && !isThere))
+            return { isDone: false, before }
+          revision++
+          const given = value && bytes.subarray(value.at, value.at + value.length)
+          const created = isThere ? (found['created'] as number) : given === undefined ? 0 : revision
+          const previous = isThere ? (found['revision'] as number) : 0
+          statements.insert.run(revision, key, created, previous, given ?? null, sumOf(key, revision, created, previous, given))
+          return { isDone: true, revision, created, before }
+        }),
+      )
+      return { results, bytes: packed() }
+    },
+
+    get: ({ key, at = revision }) => {
+      const { row, bytes } = packer()
+      return { row: row(statements.latest.get(key, readable(at))), bytes: bytes() }
+    },
+
+    range: ({ from, to = END, at = revision, limit }) => {
+      readable(at)
+      const { row, bytes } = packer()
+      const rows = statements.range.all(from, to, at, limit).map((each) => row(each) as StoredRow)
+      // The count takes as long as the range has keys: it is known where the limit leaves out none.
+      const count = rows.length < limit ? rows.length : (statements.count.get(from, to, at)?.['count'] as number)
+      return { rows, count, revision, bytes: bytes() }
+    },
+
+    changes: ({ from, to = END, after, limit }) => {
+      if (after < compacted) throw compactedAt(after)
+      const { row, bytes } = packer()
+      const found = statements.changes.all(after, from, to, limit)
+      const changes = found.map((each): ChangeRow => {
+        const before = each['previous'] === 0 ? undefined : statements.byRevision.get(each['previous'] as number)
+        const isDeleted = each['value'] === null
+        if (isDeleted) checked(each)
+        return {
+          key: each['key'] as string,
+          revision: each['revision'] as number,
+          after: isDeleted ? undefined : row(each),
+          before: row(before),
+        }
+      })
+      const last = changes.at(-1)
+      return { changes, upTo: last !== undefined && changes.length === limit ? last.revision : revision, bytes: bytes() }
+    },
+
+    compact: ({ revision: upTo }) => {
+      if (upTo > revision) readable(upTo)
+      if (upTo > compacted)
+        transaction(() => {
+          compacted = upTo
+          statements.setMeta.run('compacted', upTo)
+        })
+      return { compacted }
+    },
+
+    sweep: ({ rows }) => {
+      const found = statements.toSweep.all(swept, compacted, rows) as { revision: number; previous: number; deleted: number }[]
+      const isOver = found.length < rows
+      if (found.length > 0 || swept < compacted)
+        transaction(() => {
+          for (const { revision: at, previous, deleted } of found) {
+            if (previous !== 0) statements.forget.run(previous)
+            if (deleted) statements.forget.run(at)
+          }
+          swept = isOver ? compacted : (found.at(-1)?.revision ?? compacted)
+          statements.setMeta.run('swept', swept)
+        })
+      opened().exec(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`)
+      return { isOver }
+    },
+
+    probe: () => {
+      // As much as writes may need, so that a disk is not said to have room for a single page.
+      transaction(() => {
+        opened().exec('CREATE TABLE probe (value BLOB)')
+        opened().exec('INSERT INTO probe VALUES (zeroblob(262144))')
+      })
+      transaction(() => opened().exec('DROP TABLE probe'))
+      return {}
+    },
+
+    verify: () => {
+      const database = opened()
+      const problems = database
+        .prepare('PRAGMA integrity_check(10)')
+        .all()
+        .map((row) => String(Object.values(row)[0]))
+      if (problems.join() !== 'ok')
+        throw new Refused('damaged', `${path} is damaged: ${problems.join('; ')}`, { place: problems[0] ?? '', problems })
+      let rows = 0
+      for (const row of database.prepare('SELECT * FROM revisions').iterate()) {
+        checked(row)
+        rows++
+      }
+      const keys = statements.count.get('', END, revision)?.['count'] as number
+      return { rows, keys, revision, compacted }
+    },
+
+    close: () => {
+      const database = db
+      db = undefined
+      database?.close()
+      return {}
+    },
+  }
+
+  /**
+   * SQLite reads its log up to the first page whose checksum is wrong, as a crash leaves one. When
+   * pages of a later transaction are there behind it, the wrong one had been durable, and what was
+   * acknowledged after it would be lost without a word.
+   */
+  function walIsWhole(file: string): void {
+    let log: Buffer
+    try {
+      log = fs.readFileSync(file)
+    } catch {
+      return
+    }
+    const HEAD = 32
+    const FRAME = 24
+    if (log.length < HEAD) return
+    const pageSize = log.readUInt32BE(8)
+    const isLittle = (log.readUInt32BE(0) & 1) === 0
+    if (pageSize < 512 || (log.readUInt32BE(0) & 0xff_ff_ff_fe) >>> 0 !== 0x37_7f_06_82) return
+    const word = (at: number): number => (isLittle ? log.readUInt32LE(at) : log.readUInt32BE(at))
+    const sum = (from: number, to: number, [first, second]: readonly [number, number]): [number, number] => {
+      let [a, b] = [first, second]
+      for (let at = from; at < to; at += 8) {
+        a = (a + word(at) + b) >>> 0
+        b = (b + word(at + 4) + a) >>> 0
+      }
+      return [a, b]
+    }
+    const salt = log.subarray(16, 24)
+    let sums = sum(0, 24, [0, 0])
+    let bad: number | undefined
+    let isBehindCommit = false
+    for (let at = HEAD; at + FRAME + pageSize <= log.length; at += FRAME + pageSize) {
+      const isOfThis = log.subarray(at + 8, at + 16).equals(salt)
+      if (bad === undefined) {
+        sums = sum(at, at + 8, sums)
+        sums = sum(at + FRAME, at + FRAME + pageSize, sums)
+        if (isOfThis && log.readUInt32BE(at + 16) === sums[0] && log.readUInt32BE(at + 20) === sums[1]) continue
+        bad = (at - HEAD) / (FRAME + pageSize) + 1
+      }
+      if (!isOfThis) continue
+      if (isBehindCommit)
+        throw new Refused(
+          'damaged',
+          `${path} is damaged: page ${bad} of its log (${file}) is not what was written, and later ones are there`,
+          {
+            place: `page ${bad} of ${file}`,
+          },
+        )
+      isBehindCommit = log.readUInt32BE(at + 4) !== 0
+    }
+  }
+
+  /** By SQLite's primary codes. */
+  const refusalOf = (thrown: unknown): ThreadRefusal => {
+    if (thrown instanceof Refused) return thrown.refusal
+    const { errcode = 0, message = String(thrown) } = thrown as { readonly errcode?: number; readonly message?: string }
+    const details = { sqlite: errcode }
+    switch (errcode & 0xff) {
+      case 5:
+      case 6:
+        return {
+          reason: 'unavailable',
+          message: `${path} is in use by another process: a file has one server at a time`,
+          details: { ...details, isInUse: true },
+        }
+      case 11:
+      case 26:
+        return { reason: 'damaged', message: `${path} is damaged: ${message}`, details: { ...details, place: 'the file' } }
+      case 13:
+        return { reason: 'unavailable', message: `${path} cannot be written: the disk is full`, details }
+      default:
+        // A sync that has failed may have been done.
+        return { reason: errcode === 1034 ? 'unknown' : 'unavailable', message: `${path} cannot be used: ${message}`, details }
+    }
+  }
+
+  parentPort.on('message', ({ id, request }) => {
+    try {
+      const answer = operations[request.op](request as never)
+      const { bytes } = answer as { readonly bytes?: Uint8Array }
+      parentPort.postMessage({ id, answer }, bytes === undefined ? [] : [bytes.buffer])
+    } catch (thrown) {
+      parentPort.postMessage({ id, refusal: refusalOf(thrown) }, [])
+    }
+  })
+}

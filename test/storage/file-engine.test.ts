@@ -1,0 +1,334 @@
+// A store in a file, in processes that are killed, on disks that are full, and with pages that are
+// not what was written. Fails when: an acknowledged write is lost, a revision is used twice, what
+// is not durable is read, garbage is read, or the file grows for ever.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type FileEngineOptions, fileEngine } from '#apiserver/store/file-engine.ts'
+import { type KeyValueStore, withPrefix } from '#apiserver/store/key-value-store.ts'
+import type { StoreError } from '#apiserver/store/store-error.ts'
+import { generator } from '../support/random.mjs'
+import { seed } from '../support/seed.ts'
+
+type Said = Readonly<Record<string, unknown>>
+
+const FIXTURE = fileURLToPath(new URL('../fixtures/store.mjs', import.meta.url))
+/** `npm run test:crash` has two hundred. */
+const CRASHES = Number(process.env['CRASH_RUNS'] ?? 8)
+const WRITERS = 12
+
+/** Whole numbers from one to another, both included, that the seed decides. */
+function integers(): (from: number, to: number) => number {
+  const random = generator(seed)
+  return (from, to) => from + Math.floor(random() * (to - from + 1))
+}
+
+async function folderOf(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'quiesce-file-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** The fixture, and what it has said. */
+class StoreProcess {
+  readonly child: ChildProcess
+  readonly said: Said[] = []
+  readonly #ended: Promise<void>
+
+  constructor(settings: object, via: readonly string[] = []) {
+    const [command = '', ...args] = [...via, process.execPath, FIXTURE, JSON.stringify(settings)]
+    this.child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+    createInterface(this.child.stdout as NodeJS.ReadableStream).on('line', (line) => void this.said.push(JSON.parse(line) as Said))
+    this.#ended = new Promise((resolve) => void this.child.on('close', () => resolve()))
+    onTestFinished(() => void this.child.kill('SIGKILL'))
+  }
+
+  tell(command: string, given: object = {}): void {
+    this.child.stdin?.write(`${JSON.stringify({ command, ...given })}\n`)
+  }
+
+  async hears(is: (said: Said) => boolean): Promise<Said> {
+    await expect.poll(() => this.said.some(is), { interval: 5 }).toBe(true)
+    return this.said.find(is) as Said
+  }
+
+  /** The answer to the next write of a key. */
+  async put(key: string, size: number): Promise<Said> {
+    this.tell('put', { key, size })
+    return this.hears((said) => said['put'] === key)
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL')
+    await this.#ended
+  }
+}
+
+async function openFile(options: FileEngineOptions): Promise<KeyValueStore> {
+  const store = await fileEngine(options).open({ signal: new AbortController().signal, onCondition: () => {} })
+  onTestFinished(() => store.close())
+  return store
+}
+
+const refusalOf = (options: FileEngineOptions): Promise<StoreError | undefined> =>
+  openFile(options).then(
+    async (store) => {
+      await store.close()
+      return undefined
+    },
+    (error: StoreError) => error,
+  )
+
+if (!isBuiltin('node:sqlite'))
+  test('a Node without SQLite is told so, with what it can use', () => {
+    expect(() => fileEngine({ path: 'store.db' })).toThrow(/from 22\.13 on, and this is v20.*memory, or etcd:/s)
+  })
+else {
+  test('options that cannot be are refused by their names', () => {
+    expect(() => fileEngine({ path: '' })).toThrow('path of fileEngine()')
+    expect(() => fileEngine({ path: 'a', historyMs: -1 })).toThrow('historyMs of fileEngine()')
+    expect(() => fileEngine({ path: 'a', compactionMs: Number.NaN })).toThrow('compactionMs of fileEngine()')
+  })
+
+  test('a file has one process at a time, and the next one as soon as that is killed', async () => {
+    const path = join(await folderOf(), 'store.db')
+    const first = new StoreProcess({ path })
+    await first.hears(({ opened }) => opened !== undefined)
+    await first.put('/a', 3)
+    const second = new StoreProcess({ path })
+    const { refused, message } = await second.hears((said) => 'refused' in said)
+    expect([refused, message]).toEqual(['unavailable', `${path} is in use by another process: a file has one server at a time`])
+    await first.kill()
+    const third = new StoreProcess({ path })
+    expect(await third.hears(({ opened }) => opened !== undefined)).toEqual({ opened: 2 })
+    expect(await refusalOf({ path })).toMatchObject({ message: expect.stringContaining('is in use') })
+  })
+
+  test(
+    'what was acknowledged or seen is there after a kill, and no revision is used twice',
+    async () => {
+      const path = join(await folderOf(), 'store.db')
+      const integer = integers()
+      /** By revision, of all lives: acknowledged or seen by a watch. */
+      const ledger = new Map<number, string>()
+      const last = new Map<string, number>()
+      let seen = 1
+      const faults: string[] = []
+      for (let run = 0; run < CRASHES; run++) {
+        // Every third life forgets, as quickly as it can; the second goes on where the first was.
+        const forgets = run % 3 === 2
+        const settings = forgets ? { compactionMs: 5, historyMs: 20 } : { compactionMs: 3_600_000 }
+        const life = new StoreProcess({ path, ...settings })
+        await life.hears((said) => 'opened' in said || 'refused' in said)
+        if (run % 3 !== 1) seen = Number(life.said.find((said) => 'opened' in said)?.['opened'])
+        life.tell('watch', { after: seen })
+        life.tell('writers', { count: WRITERS })
+        await life.hears((said) => 'acknowledged' in said)
+        const wanted = life.said.length + integer(1, 150)
+        await expect.poll(() => life.said.length, { interval: 1 }).toBeGreaterThan(wanted)
+        await life.kill()
+        for (const said of life.said) {
+          if ('refused' in said || ('ended' in said && !forgets)) faults.push(`run ${run}: ${JSON.stringify(said)}`)
+          const revision = Number(said['acknowledged'] ?? said['seen'] ?? 0)
+          if (revision === 0) continue
+          const what = `${said['key']}=${said['number']}`
+          if (ledger.has(revision) && ledger.get(revision) !== what)
+            faults.push(`run ${run}: revision ${revision} was ${ledger.get(revision)} and is ${what}`)
+          ledger.set(revision, what)
+          last.set(said['key'] as string, Math.max(last.get(said['key'] as string) ?? 0, Number(said['number'])))
+          if (!('seen' in said)) continue
+          if (revision !== seen + 1) faults.push(`run ${run}: behind ${seen} a watch has seen ${revision}`)
+          seen = revision
+        }
+        const store = await openFile({ path, compactionMs: 3_600_000 })
+        const { entries } = await store.range({ from: '/w/' })
+        const there = new Map(entries.map(({ key, value }) => [key, Number(Buffer.from(value).toString())]))
+        for (const [key, number] of last) {
+          const now = there.get(key) ?? 0
+          // One more may have become durable and not been answered.
+          if (now !== number && now !== number + 1) faults.push(`run ${run}: ${key} is ${now}, and ${number} was acknowledged`)
+        }
+        if ((await store.revision()) < Math.max(...ledger.keys())) faults.push(`run ${run}: the revision has gone back`)
+        for (const { key, value, modRevision } of entries)
+          if ((ledger.get(modRevision) ?? `${key}=${Buffer.from(value).toString()}`) !== `${key}=${Buffer.from(value).toString()}`)
+            faults.push(`run ${run}: ${key}@${modRevision} is ${Buffer.from(value).toString()}, and was ${ledger.get(modRevision)}`)
+        await store.close()
+      }
+      expect(faults).toEqual([])
+      expect(ledger.size).toBeGreaterThan(CRASHES * 5)
+    },
+    20_000 + CRASHES * 5_000,
+  )
+
+  describe('a disk that is full', () => {
+    test('is said, keeps nothing that was refused, and is written to again without a restart', async () => {
+      const folder = await folderOf()
+      const inside = `mount -t tmpfs -o size=3m tmpfs ${folder} && exec "$@"`
+      const life = new StoreProcess({ path: join(folder, 'store.db') }, ['unshare', '-rm', 'sh', '-c', inside, 'sh'])
+      await life.hears((said) => 'opened' in said)
+      const { revision } = await life.put('/before', 1_000)
+      const filler = join(folder, 'filler')
+      life.tell('fill', { file: filler })
+      await life.hears(({ full }) => full === true)
+      let refused: Said | undefined
+      for (let at = 0; refused === undefined && at < 100; at++) {
+        const answer = await life.put(`/large/${at}`, 500_000)
+        if ('failed' in answer) refused = answer
+      }
+      expect(refused).toMatchObject({ failed: 'unavailable', isThere: false })
+      expect(refused?.['message']).toContain('the disk is full')
+      await life.hears(({ condition }) => condition === 'degraded')
+      // It reads on, and the revision of what was refused is nobody's.
+      life.tell('range')
+      const { range } = (await life.hears((said) => 'range' in said)) as { range: readonly string[] }
+      expect(range[0]).toBe(`/before@${revision}`)
+      expect(await life.put('/meanwhile', 10)).toMatchObject({ failed: 'unavailable', isThere: false })
+      life.tell('empty', { file: filler })
+      await life.hears(({ condition }) => condition === 'ready')
+      expect(await life.put('/after', 10)).toMatchObject({ isDone: true, revision: Number(refused?.['now']) + 1, isThere: true })
+    })
+
+    test('a write that the system refuses is one that no read and no watch has seen', async () => {
+      const path = join(await folderOf(), 'store.db')
+      const life = new StoreProcess({ path })
+      await life.hears((said) => 'opened' in said)
+      life.tell('watch', { after: 1 })
+      life.tell('writers', { count: 3 })
+      await life.hears((said) => Number(said['acknowledged']) > 20)
+      // From now on no file can grow: its writes fail in the middle.
+      const limit = statSync(`${path}-wal`).size
+      spawn('prlimit', ['--pid', String(life.child.pid), `--fsize=${limit}:`])
+      await life.hears(({ condition }) => condition === 'degraded')
+      const acknowledged = Math.max(...life.said.map((said) => Number(said['acknowledged'] ?? 0)))
+      const answer = await life.put('/w/refused', 10)
+      expect(answer).toMatchObject({ failed: 'unavailable', isThere: false, now: acknowledged })
+      expect(Math.max(...life.said.map((said) => Number(said['seen'] ?? 0)))).toBe(acknowledged)
+      await life.kill()
+      const store = await openFile({ path })
+      expect(await store.revision()).toBe(acknowledged)
+    })
+  })
+
+  describe('pages that are not what was written', () => {
+    const KEYS = 300
+
+    async function written(folder: string, isKilled: boolean): Promise<string> {
+      const path = join(folder, 'store.db')
+      const life = new StoreProcess({ path })
+      await life.hears((said) => 'opened' in said)
+      for (let at = 0; at < KEYS; at += 50) {
+        for (let of = at; of < at + 50; of++) life.tell('put', { key: `/k/${of}`, size: 700 })
+        await life.hears(({ put }) => put === `/k/${at + 49}`)
+      }
+      if (isKilled) await life.kill()
+      else {
+        life.tell('close')
+        await life.hears(({ closed }) => closed === true)
+      }
+      return path
+    }
+
+    const everything = async (path: string): Promise<string> => {
+      const store = await openFile({ path })
+      const { entries } = await store.range(withPrefix('/k/'))
+      await store.close()
+      return entries.map(({ key, value, modRevision }) => `${key}@${modRevision}=${Buffer.from(value).toString()}`).join('\n')
+    }
+
+    test('are refused with their place, or change nothing', async () => {
+      const folder = await folderOf()
+      const path = await written(folder, false)
+      const right = await everything(path)
+      const integer = integers()
+      const { size } = statSync(path)
+      let refused = 0
+      for (let flip = 0; flip < 40; flip++) {
+        const copy = join(folder, 'copy.db')
+        await cp(path, copy)
+        const at = integer(0, size - 1)
+        const bytes = readFileSync(copy)
+        bytes[at] = (bytes[at] as number) ^ (1 << integer(0, 7))
+        writeFileSync(copy, bytes)
+        const error = await refusalOf({ path: copy })
+        if (!error) expect(await everything(copy)).toBe(right)
+        else {
+          expect([error.reason, error.message, typeof error.details['place']]).toEqual(['damaged', expect.stringContaining(copy), 'string'])
+          refused++
+        }
+        await rm(`${copy}-wal`, { force: true })
+      }
+      expect(refused).toBeGreaterThan(10)
+    })
+
+    test('of the log are refused, when what came behind them had been acknowledged', async () => {
+      const folder = await folderOf()
+      const path = await written(folder, true)
+      const wal = `${path}-wal`
+      const bytes = readFileSync(wal)
+      const file = openSync(wal, 'r+')
+      // In the first pages, which many transactions follow.
+      writeSync(file, Buffer.from([(bytes[5_000] as number) ^ 1]), 0, 1, 5_000)
+      const error = await refusalOf({ path })
+      expect(error).toMatchObject({ reason: 'damaged', details: { place: `page 2 of ${wal}` } })
+      // Its end is what a crash may leave: as long as nothing is behind it.
+      writeSync(file, Buffer.from([bytes[5_000] as number]), 0, 1, 5_000)
+      writeSync(file, Buffer.from([(bytes.at(-1) as number) ^ 1]), 0, 1, bytes.length - 1)
+      expect(await refusalOf({ path })).toBeUndefined()
+    })
+
+    test('a file of something else is left as it is', async () => {
+      const path = join(await folderOf(), 'notes.txt')
+      writeFileSync(path, 'not a database, though it is long enough to be one'.repeat(100))
+      const before = readFileSync(path)
+      expect(await refusalOf({ path })).toMatchObject({ reason: 'damaged' })
+      expect(readFileSync(path).equals(before)).toBe(true)
+    })
+  })
+
+  describe('what is forgotten', () => {
+    test('gives its room back, and writes come in between', async () => {
+      const path = join(await folderOf(), 'store.db')
+      const store = await openFile({ path, compactionMs: 3_600_000 })
+      // As leases are written: one key again and again.
+      const value = new Uint8Array(1_000)
+      for (let round = 0; round < 100; round++)
+        await Promise.all(Array.from({ length: 100 }, (_, at) => store.put({ key: `/lease/${at % 10}`, value })))
+      const large = statSync(path).size + statSync(`${path}-wal`).size
+      expect(statSync(`${path}-wal`).size).toBeLessThan(16 * 1024 * 1024)
+      const order: string[] = []
+      const compacted = store.compact(await store.revision()).then(() => order.push('compacted'))
+      for (let at = 0; at < 5; at++) await store.put({ key: '/between', value }).then(() => order.push('written'))
+      await compacted
+      expect(order.slice(0, 5)).toEqual(['written', 'written', 'written', 'written', 'written'])
+      for (let round = 0; round < 20; round++) await store.compact(await store.revision())
+      await store.close()
+      expect(large).toBeGreaterThan(10 * 1024 * 1024)
+      expect(statSync(path).size).toBeLessThan(500 * 1024)
+    })
+
+    test('is forgotten by itself, and its newest revision is not given again', async () => {
+      const path = join(await folderOf(), 'store.db')
+      const store = await openFile({ path, compactionMs: 10, historyMs: 0 })
+      const first = await store.put({ key: '/a', value: new Uint8Array(1) })
+      await store.put({ key: '/b', value: new Uint8Array(1) })
+      const last = await store.delete({ key: '/b' })
+      const reasonAt = (revision: number) =>
+        store.get('/a', revision).then(
+          () => 'there',
+          ({ reason }: StoreError) => reason,
+        )
+      await expect.poll(() => reasonAt((last.isDone && last.revision) || 0)).toBe('there')
+      await expect.poll(() => reasonAt((first.isDone && first.revision) || 0)).toBe('compacted')
+      await store.close()
+      const again = await openFile({ path })
+      expect(await again.revision()).toBe(last.isDone && last.revision)
+      expect((await again.get('/a')).entry?.modRevision).toBe(first.isDone && first.revision)
+    })
+  })
+}
