@@ -4,7 +4,10 @@ import type { Exchange, ExchangeView } from './engine.ts'
 import { type RequestInfo, requestInfo } from './request/request-info.ts'
 import { emptySlots, type Slotted } from './request/slots.ts'
 
-/** On the request itself: a property costs the request path less than a look-up in a WeakMap. */
+/**
+ * The key on the request itself: a property costs the request path less than a look-up in a
+ * WeakMap. a property costs the request path less than a look-up in a WeakMap.
+ */
 const API_EXCHANGE: unique symbol = Symbol('quiesce.apiserver.exchange')
 
 /**
@@ -12,7 +15,10 @@ const API_EXCHANGE: unique symbol = Symbol('quiesce.apiserver.exchange')
  * every request has. What else a filter finds out is a slot, which its file declares.
  */
 export class ApiExchange implements Slotted {
-  /** Over HTTP/2 another object for those behind the count: the handler's. */
+  /**
+   * The request; over HTTP/2 those behind the count have another object: the handler's. the
+   * handler's.
+   */
   request: IncomingMessage
   /** What filters and handlers answer with; over HTTP/2 another object likewise. */
   response: ServerResponse
@@ -90,8 +96,9 @@ interface Tagged {
 }
 
 /**
- * That of a request which an API server serves; undefined for any other, and for what the engine
- * has left of one whose client is long gone.
+ * The exchange of a request which an API server serves; undefined for any other, and for what the
+ * engine has left of one whose client is long gone. undefined for any other, and for what the
+ * engine has left of one whose client is long gone.
  */
 export const apiExchangeOf = (request: object | undefined): ApiExchange | undefined => (request as Tagged | undefined)?.[API_EXCHANGE]
 

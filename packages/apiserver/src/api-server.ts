@@ -37,7 +37,7 @@ import { StorageReadiness, storageAwaiter } from './storage-readiness.ts'
 import type { UpgradeHandler } from './upgrades.ts'
 
 export interface ApiServerParts {
-  /** For errors and logs. Default `apiserver`. */
+  /** The name for errors and logs. Default `apiserver`. */
   readonly name?: string
   /** What answers paths that this server has not. Default: nothing does. */
   readonly delegate?: Delegate
@@ -141,7 +141,10 @@ export class ApiServer implements Delegate {
     return this.#served.handler
   }
 
-  /** Of upgrades, likewise; undefined when neither it nor its delegates take any. */
+  /**
+   * The handler of upgrades, likewise; undefined when neither it nor its delegates take any.
+   * undefined when neither it nor its delegates take any.
+   */
   get upgrades(): ApiHandler | undefined {
     return this.#served.upgrades
   }
@@ -179,9 +182,9 @@ export class ApiServer implements Delegate {
   }
 
   /**
-   * As {@link installApiGroups}, for groups that have to be found first, such as definitions in a
-   * database. It is a mux-complete signal: until they are there, unknown paths are answered with
-   * 503, and what has become of it is seen in the inspector and in the report.
+   * Installs groups like {@link installApiGroups} that have to be found first, such as definitions
+   * in a database. It is a mux-complete signal: until they are there, unknown paths are answered
+   * with 503, and what has become of it is seen in the inspector and in the report.
    * @returns what takes them back, or keeps them from being installed
    * @throws QuiesceError ERR_TOO_LATE once it is prepared, ERR_OPTION_INVALID
    * @example
@@ -216,7 +219,8 @@ export class ApiServer implements Delegate {
   }
 
   /**
-   * As {@link handle}, for every path that begins with this one and has no handler of its own.
+   * Handles, like {@link handle}, every path that begins with this one and has no handler of its
+   * own.
    * @throws QuiesceError ERR_OPTION_INVALID also for one that does not end in a slash
    * @see kubernetes/apiserver pkg/server/mux/pathrecorder.go HandlePrefix, UnlistedHandlePrefix
    */
@@ -237,7 +241,10 @@ export class ApiServer implements Delegate {
     this.#served.handleUpgrade(path, handler)
   }
 
-  /** As {@link handleUpgrade}, for every path that begins with this one, which ends in a slash. */
+  /**
+   * Handles upgrades, like {@link handleUpgrade}, of every path that begins with this one, which
+   * ends in a slash.
+   */
   handleUpgradePrefix(path: string, handler: UpgradeHandler): void {
     this.#served.handleUpgradePrefix(path, handler)
   }
@@ -247,7 +254,10 @@ export class ApiServer implements Delegate {
     this.#served.unregister(path)
   }
 
-  /** As {@link Life.addPostStartHook}; it is given the server's {@link loopback} client, too. */
+  /**
+   * Adds a hook like {@link Life.addPostStartHook}; it is given the server's {@link loopback}
+   * client, too. it is given the server's {@link loopback} client, too.
+   */
   addPostStartHook(name: string, run: (context: UserCodeContext & WithLoopback) => unknown): Disposable {
     return this.registered.addPostStartHook(name, withLoopback(this.#loopback, run))
   }
@@ -261,7 +271,10 @@ export class ApiServer implements Delegate {
     return this.registered.hasPostStartHook(name)
   }
 
-  /** As {@link Life.addPreShutdownHook}; it is given the server's {@link loopback} client, too. */
+  /**
+   * Adds a hook like {@link Life.addPreShutdownHook}; it is given the server's {@link loopback}
+   * client, too. it is given the server's {@link loopback} client, too.
+   */
   addPreShutdownHook(
     name: string,
     run: (context: StopCodeContext & WithLoopback) => unknown,
@@ -279,12 +292,15 @@ export class ApiServer implements Delegate {
     this.#facts.warn(message, details)
   }
 
-  /** As {@link Life.addMuxCompleteSignal}. */
+  /** Adds a signal like {@link Life.addMuxCompleteSignal}. */
   addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable {
     return this.registered.addMuxCompleteSignal(name, complete)
   }
 
-  /** As {@link Life.addDestroy}; those of delegates are called after it. */
+  /**
+   * Adds a function like {@link Life.addDestroy}; those of delegates are called after it. those of
+   * delegates are called after it.
+   */
   addDestroy(name: string, run: StopCode, options?: DestroyOptions): Disposable {
     return this.registered.addDestroy(name, run, options)
   }
@@ -294,22 +310,27 @@ export class ApiServer implements Delegate {
     return this.registered.muxCompleteSignals
   }
 
-  /** As {@link Life.addHealthCheck}: on all three endpoints. */
+  /**
+   * Adds a check like {@link Life.addHealthCheck}: on all three endpoints. on all three endpoints.
+   */
   addHealthCheck(name: string, check: Check, options?: CheckOptions): Disposable {
     return this.registered.addCheck(HEALTH_ENDPOINTS, name, check, options)
   }
 
-  /** As {@link Life.addHealthzCheck}; servers around this one have it on all three endpoints. */
+  /**
+   * Adds a check like {@link Life.addHealthzCheck}; servers around this one have it on all three
+   * endpoints. servers around this one have it on all three endpoints.
+   */
   addHealthzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
     return this.registered.addCheck(['healthz'], name, check, options)
   }
 
-  /** As {@link Life.addReadyzCheck}. */
+  /** Adds a check like {@link Life.addReadyzCheck}. */
   addReadyzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
     return this.registered.addCheck(['readyz'], name, check, options)
   }
 
-  /** As {@link Life.addLivezCheck}. */
+  /** Adds a check like {@link Life.addLivezCheck}. */
   addLivezCheck(name: string, check: Check, options?: LivezCheckOptions): Disposable {
     return this.registered.addCheck(['livez'], name, check, options)
   }
@@ -337,8 +358,10 @@ export class ApiServer implements Delegate {
   }
 
   /**
-   * As a delegate: what it destroys is destroyed by the server that is run, after its own; it has
-   * health endpoints of its own, which answer for what the servers around it have not.
+   * Prepares a delegate: what it destroys is destroyed by the server that is run, after its own; it
+   * has health endpoints of its own, which answer for what the servers around it have not. what it
+   * destroys is destroyed by the server that is run, after its own; it has health endpoints of its
+   * own, which answer for what the servers around it have not.
    */
   prepareFor(life: ServedLife, loopback: Loopback): void {
     this.#claim()
@@ -380,7 +403,7 @@ export class PreparedApiServer {
     this.life = life
   }
 
-  /** As {@link Life.run}. */
+  /** Runs the server like {@link Life.run}. */
   run(): ReturnType<Life['run']> {
     return this.life.run()
   }

@@ -17,7 +17,7 @@ import { versionPage } from './mux/version.ts'
 export interface BuiltInPath {
   readonly path: string
   readonly handler: ApiHandler
-  /** It stands for every path that begins so. */
+  /** Whether it stands for every path that begins so. */
   readonly isPrefix?: true
   /** The index does not name it. */
   readonly isListed?: false
@@ -26,7 +26,7 @@ export interface BuiltInPath {
 type ListedPaths = () => readonly string[]
 
 /**
- * Those that are there from the beginning, so that a user's handler may take their place.
+ * The paths that are there from the beginning, so that a user's handler may take their place.
  * @see kubernetes/apiserver pkg/server/config.go installAPI
  */
 export function firstPaths(config: CompletedConfig, groups: GroupInstaller, listedPaths: ListedPaths): readonly BuiltInPath[] {
@@ -41,7 +41,7 @@ export function firstPaths(config: CompletedConfig, groups: GroupInstaller, list
   ]
 }
 
-/** Those that a server has from its first API group on. */
+/** The paths that a server has from its first API group on. */
 export const openApiPaths = (config: CompletedConfig, { openApi, openApiV2 }: GroupInstaller): readonly BuiltInPath[] =>
   when(
     config.enableOpenApi,
@@ -61,7 +61,8 @@ interface LastPathsParts {
 }
 
 /**
- * Those that are there when everything else is: they take the place of a user's handler.
+ * The paths that are there when everything else is: they take the place of a user's handler. they
+ * take the place of a user's handler.
  * @see kubernetes/apiserver pkg/server/genericapiserver.go PrepareRun
  */
 export function lastPaths(

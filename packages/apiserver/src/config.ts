@@ -116,7 +116,7 @@ export function completeConfigFor({ wording, log }: CompletedFor, config: ApiSer
   }
 }
 
-/** Of the options of an API server those that its life has. */
+/** The options of an API server that its life has. */
 export const engineOptionsOf = (options: Readonly<Record<string, unknown>>): ServerOptions =>
   ownFields(Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(API_SERVER_OPTIONS, name))))
 

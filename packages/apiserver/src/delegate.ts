@@ -18,7 +18,7 @@ export interface Delegate {
   readonly listedPaths: readonly string[]
   /** What a path is registered as, here or behind; undefined: it is not. */
   readonly routeOf?: (path: string) => string | undefined
-  /** Those that are served here or behind. */
+  /** The groups that are served here or behind. */
   readonly apiGroups?: readonly ApiGroup[]
   readonly registered: ApiServerRegistrations
   /** The one behind it, to walk the chain; undefined at its end. */

@@ -38,7 +38,10 @@ export function labelProblems(name: string): readonly string[] {
   return problems
 }
 
-/** Of the key of a label, an annotation or a finalizer: `example.com/name`. */
+/**
+ * The problems of the key of a label, an annotation or a finalizer: `example.com/name`.
+ * `example.com/name`.
+ */
 export function qualifiedNameProblems(key: string): readonly string[] {
   const parts = key.split('/')
   if (parts.length > 2)
@@ -61,7 +64,7 @@ export function qualifiedNameProblems(key: string): readonly string[] {
   return problems
 }
 
-/** Of the value of a label, which may be empty. */
+/** The problems of the value of a label, which may be empty. */
 export function labelValueProblems(value: string): readonly string[] {
   const problems: string[] = []
   if (bytes(value) > LABEL_MAX) problems.push(tooLong(LABEL_MAX))

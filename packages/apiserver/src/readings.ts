@@ -2,9 +2,9 @@ import { unescape as leniently } from 'node:querystring'
 import { isDoubtful } from './engine.ts'
 import { type RequestInfo, requestInfo } from './request/request-info.ts'
 
-/** As much of a request on its way as its target is read from. */
+/** The part of a request on its way that its target is read from. */
 export interface Targeted {
-  /** Of the target as the server reads it. */
+  /** The target as the server reads it. */
   readonly info: RequestInfo
   readonly request: { readonly method?: string | undefined; readonly url?: string | undefined }
 }
@@ -42,7 +42,7 @@ function pathsOf(target: string): readonly string[] {
   return [asItIs(target), asItIs(decoded), resolved, resolve(decoded), resolve(leniently(resolved)), resolve(BASE + target)]
 }
 
-/** So that it is not decoded, and none of it is a query. */
+/** A path that is not decoded, and none of which is a query. */
 const asItIs = (path: string): string => path.replaceAll('%', '%25').replaceAll('?', '%3F')
 
 const BASE = 'http://host'

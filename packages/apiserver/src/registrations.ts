@@ -55,7 +55,7 @@ export class ApiServerRegistrations {
   readonly #checks: Readonly<Record<HealthEndpointName, Registry<Line>>> = { healthz: checks(), livez: checks(), readyz: checks() }
   readonly #inheritedChecks = checks()
   readonly #lines = new Set<Line>()
-  /** From when on nothing can be added here. */
+  /** The life; once it is there, nothing can be added here. */
   #life: Life | undefined
 
   addPostStartHook(name: string, run: UserCode): Disposable {
@@ -87,7 +87,10 @@ export class ApiServerRegistrations {
     return this.#destroys.add(name, (life) => void life.addDestroy(name, run, options))
   }
 
-  /** As {@link addDestroy}; by the life itself, where that has been given the others. */
+  /**
+   * Adds a function like {@link addDestroy}; by the life itself, where that has been given the
+   * others. by the life itself, where that has been given the others.
+   */
   addDestroyAtAnyTime(name: string, run: StopCode): Disposable {
     return (this.#life ?? this).addDestroy(name, run)
   }
@@ -145,7 +148,10 @@ export class ApiServerRegistrations {
     this.giveDestroysTo(life)
   }
 
-  /** Of a delegate, whose hooks are run by the server that is run: what its own endpoints say. */
+  /**
+   * Gives the health of a delegate to the life, whose hooks are run by the server that is run: what
+   * its own endpoints say. what its own endpoints say.
+   */
   giveHealthTo(life: ServedLife, health: Health): void {
     for (const line of this.#lines) {
       if (line.of === 'check') this.#giveCheck(line, health)
@@ -154,14 +160,14 @@ export class ApiServerRegistrations {
     }
   }
 
-  /** Of a delegate: the rest was inherited. */
+  /** Gives the destroy functions of a delegate: the rest was inherited. the rest was inherited. */
   giveDestroysTo(life: Life): void {
     for (const [, give] of this.#destroys.entries()) give(life)
     for (const each of this.#all) each.close()
     this.#life = life
   }
 
-  /** One of its own is in the place of an inherited one of that name. */
+  /** Gives a check; one of its own is in the place of an inherited one of that name. */
   #giveCheck(line: Line & { readonly of: 'check' }, health: Health): void {
     const { name, given } = line
     const on = line.on.filter((endpoint) => this.#checks[endpoint].get(name) === line || !this.#checks[endpoint].has(name))

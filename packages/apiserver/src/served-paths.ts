@@ -9,7 +9,7 @@ import { plainNotFound } from './mux/not-found.ts'
 import { type ApiHandler, type Listing, PathMux } from './mux/path-mux.ts'
 import { asOrdinary, takingOver, type UpgradeHandler } from './upgrades.ts'
 
-/** Something with `fetch`, as a Hono app is. */
+/** An app with `fetch`, like one of Hono. */
 export interface FetchApp {
   readonly fetch: FetchHandler
 }
@@ -98,7 +98,10 @@ export class ServedPaths {
     this.#upgradesFor(path, handler).handlePrefix(path, takingOver(handler))
   }
 
-  /** From now on no handler of upgrades can be added: whether there is any decides who is asked. */
+  /**
+   * Ends the registration of handlers of upgrades: whether there is any decides who is asked.
+   * whether there is any decides who is asked.
+   */
   closeUpgrades(): void {
     this.#takesUpgrades = false
   }

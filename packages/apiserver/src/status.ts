@@ -34,7 +34,7 @@ export function sendStatus(
   writeObject(request, response, failure.code, { value: failureStatus(failure), headers })
 }
 
-/** To a client that takes an answer in none of the ways in which there is one. */
+/** Answers a client that takes an answer in none of the ways in which there is one. */
 export function sendNotAcceptable(exchange: Parameters<typeof sendStatus>[0], accepted: readonly string[]): void {
   sendStatus(exchange, notAcceptable(accepted).failure)
 }

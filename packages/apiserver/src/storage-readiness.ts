@@ -96,7 +96,11 @@ export class StorageReadiness {
       void poll()
     })
 
-  /** Never rejects; not before the probe has answered, so that one that hangs is asked once. */
+  /**
+   * Asks a probe; never rejects, and does not resolve before the probe has answered, so that one
+   * that hangs is asked once. not before the probe has answered, so that one that hangs is asked
+   * once.
+   */
   #ask(probe: StorageProbe, signal: AbortSignal, ready: () => void): Promise<void> {
     return new Promise((resolve) => resolve(probe({ signal }))).then(
       (answer) => {

@@ -43,7 +43,7 @@ const REFUSED = {
   body: 'this path takes no upgrade, and no body beside one\n',
 }
 
-/** For a CONNECT over HTTP/2, whose stream would pass the filters without a response. */
+/** The answer to a CONNECT over HTTP/2, whose stream would pass the filters without a response. */
 export const NOT_IMPLEMENTED = {
   status: 501,
   reasonPhrase: 'Not Implemented',

@@ -109,9 +109,10 @@ export class Http1Wire implements Wire {
   }
 
   /**
-   * Not when it was piped, because what is piped into a closed response never ends it; not when our
-   * side destroyed it, which is what a handler does that gives up; and not one that waited behind
-   * another on its connection, whose end node does not report.
+   * Whether its handler may still end the response. Excluded are: one that was piped, because what
+   * is piped into a closed response never ends it; one that our side destroyed, which is what a
+   * handler does that gives up; and one that waited behind another on its connection, whose end
+   * node does not report.
    */
   mayStillEnd({ response }: WireExchange): boolean {
     return (

@@ -85,7 +85,7 @@ const ACQUIRED_RELEASED = [
   ['Bound', 'HTTPServerStoppedListening'],
 ] as const
 
-/** Each once follows from `signals/once`. */
+/** What start-up acquired is released; that each is so once follows from `signals/once`. */
 export const acquiredReleased = (): Monitor =>
   untilEnd(
     (seen, fact) => {

@@ -1,7 +1,7 @@
 import type { ApiExchange } from '../api-exchange.ts'
 import { toError } from '../engine.ts'
 
-/** One of the many signatures of a response's `end`. */
+/** A signature of a response's `end`, of many. */
 type End = (...args: unknown[]) => unknown
 
 /**
@@ -40,7 +40,10 @@ function hold(exchange: ApiExchange, verdict: Promise<boolean>, goOn: () => void
   void verdict.then(release, release)
 }
 
-/** Of what nothing waits for; the backend has counted what it could not store. */
+/**
+ * Ignores a verdict that nothing waits for; the backend has counted what it could not store. the
+ * backend has counted what it could not store.
+ */
 export function forget(verdict: boolean | Promise<boolean>): void {
   if (typeof verdict !== 'boolean') verdict.catch((thrown: unknown) => void toError(thrown))
 }

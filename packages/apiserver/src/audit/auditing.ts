@@ -68,7 +68,7 @@ export interface RecordedStatus {
  */
 export class Auditing implements AuditBackend {
   readonly counters: AuditCounters
-  /** Called when the server drains no more, while the backend still takes events. */
+  /** Runs when the server drains no more, while the backend still takes events. */
   beforeStop: () => void = () => {}
   readonly #clock: Clock
   readonly #backend: EventBackend
@@ -166,7 +166,10 @@ export class Auditing implements AuditBackend {
     if (typeof verdict !== 'boolean') recordBeforeEnd(exchange, () => verdict)
   }
 
-  /** Of a target that can be read in several ways, what each of them is recorded for (V40). */
+  /**
+   * The policy's answer for a request; of a target that can be read in several ways, what each of
+   * them is recorded for (V40).
+   */
   #configOf(exchange: ApiExchange): RequestAuditConfig {
     const config = this.#evaluate(exchange)
     const others = otherReadingsOf(exchange)
@@ -206,7 +209,7 @@ function eventOf(
   }
 }
 
-/** In the order of upstream's fields. */
+/** The part of a status in the order of upstream's fields. */
 const statusPart = ({ status, message, reason, details, code }: RecordedStatus): AuditedStatus => ({
   metadata: NO_METADATA,
   status,

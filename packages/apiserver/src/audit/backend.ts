@@ -11,15 +11,16 @@ export interface EventBackend extends AuditBackend {
 }
 
 /**
- * Told of events that a plugin could not store; of none when it has stored them in spite of a
- * trouble.
+ * Reports events that a plugin could not store; none when it has stored them in spite of a trouble.
+ * of none when it has stored them in spite of a trouble.
  * @see kubernetes/apiserver pkg/audit/metrics.go HandlePluginError
  */
 export type PluginFailed = (plugin: string, error: Error, events: number) => void
 
 /**
- * Of events that come after the end: requests that nothing waits for, such as probes. They count as
- * lost, and are no failure of the backend.
+ * The error for events that come after the end: requests that nothing waits for, such as probes.
+ * requests that nothing waits for, such as probes. They count as lost, and are no failure of the
+ * backend.
  */
 export const afterShutdown = (): QuiesceError => new QuiesceError('ERR_TOO_LATE', 'audit backend shut down')
 export const isAfterShutdown = (error: Error): boolean => error instanceof QuiesceError && error.code === 'ERR_TOO_LATE'
@@ -43,7 +44,7 @@ export class AuditCounter {
     return { delivered, lost, pending: accepted - delivered - lost }
   }
 
-  /** So many were accepted before, and have been stored or not. */
+  /** Counts events that were accepted before, and have been stored or not. */
   settle(events: number, isStored: boolean): boolean {
     if (isStored) this.delivered += events
     else this.lost += events
@@ -51,6 +52,9 @@ export class AuditCounter {
   }
 }
 
-/** After a verdict, now or when it is there; waits only for one that is a promise. */
+/**
+ * Goes on after a verdict, now or when it is there; waits only for one that is a promise. waits
+ * only for one that is a promise.
+ */
 export const after = <T>(verdict: boolean | Promise<boolean>, then: (isStored: boolean) => T): T | Promise<T> =>
   typeof verdict === 'boolean' ? then(verdict) : verdict.then(then)

@@ -123,7 +123,7 @@ export class BufferedBackend implements EventBackend {
     return verdict
   }
 
-  /** To a machine that has ended nothing is to be said. */
+  /** Sends an event to the machine; one that has ended gets none. */
   #notify(event: EventFrom<typeof batchesMachine>): void {
     if (this.#actor.getSnapshot().status === 'active') this.#actor.send(event)
   }
@@ -188,7 +188,7 @@ export class BufferedBackend implements EventBackend {
     return batch
   }
 
-  /** Whatever the delegate does, the next batch goes its way. */
+  /** Delivers a batch; after whatever the delegate does, the next batch goes its way. */
   #deliver(batch: readonly AuditEvent[]): Promise<void> {
     const delivery = this.#tryDelivery(batch).finally(() => {
       this.#underWay.delete(delivery)

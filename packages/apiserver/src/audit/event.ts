@@ -221,8 +221,9 @@ function peerOf(socket: Socket | undefined): readonly string[] {
 }
 
 /**
- * As Go shows it: in its shortest form, without a zone, and an IPv4 address as one, also where a
- * socket is of both families.
+ * An address as Go shows it: in its shortest form, without a zone, and an IPv4 address as one, also
+ * where a socket is of both families. in its shortest form, without a zone, and an IPv4 address as
+ * one, also where a socket is of both families.
  * @see Go's net ParseIP, IP.String
  */
 function address(text: string): string | undefined {

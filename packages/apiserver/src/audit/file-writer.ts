@@ -16,7 +16,10 @@ import { openFile, toError } from '../engine.ts'
 import type { LineWriter } from './log-backend.ts'
 import type { Rotation } from './rotation.ts'
 
-/** Of the audit log: what its lines say is not for all users. */
+/**
+ * The permissions of the audit log: what its lines say is not for all users. what its lines say is
+ * not for all users.
+ */
 const LOG_FILE_MODE = 0o600
 const LOG_FOLDER_MODE = 0o700
 const APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND
@@ -30,7 +33,10 @@ const CHUNK_BYTES = 256 * 1_024
 const UNIT_BYTES_MAX = 3
 const NEWLINE = 10
 
-/** As `writeSync`: how many bytes were written, from an offset on. */
+/**
+ * A function like `writeSync`: how many bytes were written, from an offset on. how many bytes were
+ * written, from an offset on.
+ */
 type Put = (file: number, bytes: Buffer, from: number) => number
 
 /**
@@ -78,9 +84,9 @@ class LogFile {
   readonly #path: string
   readonly #rotation: Rotation | undefined
   readonly #put: Put
-  /** None is open. */
+  /** The open file; undefined: none is. */
   #fd: number | undefined
-  /** Of the open one. */
+  /** The identity of the open file. */
   #identity: Pick<Stats, 'dev' | 'ino'> | undefined
   /** Whether the file ends in the middle of a line. */
   #isTorn = false
@@ -162,7 +168,7 @@ class LogFile {
     this.#isTorn = stats.isFile() && isTorn(this.#path, stats.size)
   }
 
-  /** Those who could read the full file can read the new one. */
+  /** Keeps the permissions: those who could read the full file can read the new one. */
   #keepMode(mode: number): void {
     if (mode === LOG_FILE_MODE) return
     try {
@@ -235,8 +241,9 @@ function linesIn(bytes: Buffer): number {
 }
 
 /**
- * One by one: where the kernel lets no folder be made (`/proc/1/x`), node's own way of making all
- * of them never comes back.
+ * Makes folders one by one: where the kernel lets no folder be made (`/proc/1/x`), node's own way
+ * of making all of them never comes back. where the kernel lets no folder be made (`/proc/1/x`),
+ * node's own way of making all of them never comes back.
  */
 export function makeFolderOf(path: string): void {
   const folder = dirname(path)

@@ -27,7 +27,7 @@ export interface AuditSettings {
 export interface AuditWorld {
   readonly clock: Clock
   readonly random: () => number
-  /** Told of events that could not be stored. */
+  /** Reports events that could not be stored. */
   readonly failed: PluginFailed
 }
 

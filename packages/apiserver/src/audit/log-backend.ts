@@ -4,7 +4,10 @@ import { type AuditEvent, eventJson } from './event.ts'
 
 /** Where lines go. A promise is waited for before a line counts as stored. */
 export interface LineWriter {
-  /** Before the first line; a failure is a failed start. */
+  /**
+   * Opens the writer before the first line; a failure is a failed start. a failure is a failed
+   * start.
+   */
   open?(): void | Promise<void>
   /** One line, with its newline. Throws, or rejects, when it could not be written. */
   write(line: string): void | Promise<void>
@@ -13,7 +16,10 @@ export interface LineWriter {
    * @returns how many of them, from the first on, were written whole
    */
   writeAll?(lines: readonly string[]): number | Promise<number>
-  /** After the last line; resolves when all that were written have arrived. */
+  /**
+   * Closes the writer after the last line; resolves when all that were written have arrived.
+   * resolves when all that were written have arrived.
+   */
   close?(signal: AbortSignal): void | Promise<void>
 }
 
@@ -39,7 +45,7 @@ export function logBackend(writer: LineWriter, format: LogFormat, failed: Plugin
     }
     return all
   }
-  /** Those behind the written ones, which failed, have one more chance each. */
+  /** Stores the events behind the written ones, which failed, with one more chance each. */
   const storeRest = (events: readonly AuditEvent[], written: number): boolean | Promise<boolean> => {
     counter.settle(written, true)
     return written === events.length || storeEach(events.slice(written))
@@ -65,7 +71,7 @@ export function logBackend(writer: LineWriter, format: LogFormat, failed: Plugin
   }
 }
 
-/** With its newline. @see kubernetes/apiserver pkg/audit/format.go EventString */
+/** The line with its newline. @see kubernetes/apiserver pkg/audit/format.go EventString */
 function legacyLine(event: AuditEvent): string {
   const { user, impersonatedUser, responseStatus, objectRef, sourceIPs = [] } = event
   const quoted = (text: string | undefined, otherwise: string): string => goQuote(text === undefined || text === '' ? otherwise : text)
@@ -91,6 +97,9 @@ function legacyLine(event: AuditEvent): string {
     .join(' ')}\n`
 }
 
-/** As Go's RFC3339Nano: no fraction of a second ends in a zero, and one of nothing is left out. */
+/**
+ * A time as Go's RFC3339Nano has it: no fraction of a second ends in a zero, and one of nothing is
+ * left out. no fraction of a second ends in a zero, and one of nothing is left out.
+ */
 const withoutZeros = (time: string): string =>
   time.replace(/(\.\d*?)0+Z$/, (_, fraction: string) => (fraction === '.' ? 'Z' : `${fraction}Z`))

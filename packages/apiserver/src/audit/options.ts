@@ -28,7 +28,7 @@ import { type AuditPolicy, policyProblem } from './policy.ts'
 export const AUDIT_MODES = ['batch', 'blocking', 'blocking-strict'] as const
 export type AuditMode = (typeof AUDIT_MODES)[number]
 
-/** For what a backend in another mode has no use for. */
+/** The need of options that a backend in another mode has no use for. */
 const ofBatches = (mode: AuditMode): Needs => ({
   anyOf: ['mode'],
   otherwise: 'without effect',
@@ -36,7 +36,7 @@ const ofBatches = (mode: AuditMode): Needs => ({
   isMet: (beside) => (beside['mode'] ?? mode) === 'batch',
 })
 
-/** Of files that are put aside. */
+/** The need of options for files that are put aside. */
 const ofRotation: Needs = {
   anyOf: ['maxSize'],
   otherwise: 'without effect',

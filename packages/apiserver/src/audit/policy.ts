@@ -9,7 +9,7 @@ export interface GroupResources {
   readonly group?: string
   /** `pods`, `pods/log`, `pods/*`, `*\/log`, `*`; none for all of the group. */
   readonly resources?: readonly string[]
-  /** None for all. */
+  /** The names of the objects; an empty list is all. */
   readonly resourceNames?: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export interface PolicyRule {
   readonly namespaces?: readonly string[]
   /** Paths; `*` may stand at the end. */
   readonly nonResourceURLs?: readonly string[]
-  /** Beside those that the policy omits. */
+  /** The stages to omit beside those that the policy omits. */
   readonly omitStages?: readonly AuditStage[]
   /** Default: as the policy says. */
   readonly omitManagedFields?: boolean
@@ -216,7 +216,9 @@ function urlProblem(url: unknown): Wrong | undefined {
 
 type Rule = (given: unknown) => Wrong | undefined
 
-/** One that is left out, or null as YAML has it, is fine unless it is needed. */
+/**
+ * A checked object. A field that is left out, or null as YAML has it, is fine unless it is needed.
+ */
 function object(given: unknown, allowed: string, rules: Readonly<Record<string, Rule>>, needed: readonly string[] = []): Wrong | undefined {
   if (!isRecord(given)) return refused(given, allowed)
   for (const [name, value] of Object.entries(given)) {

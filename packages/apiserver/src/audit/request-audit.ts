@@ -7,10 +7,10 @@ const NOTHING: ReadonlySet<AuditStage> = new Set()
 
 /** What is recorded of one request, while it is on its way. */
 export class RequestAudit {
-  /** Until the policy has decided, everything may be. */
+  /** The level; until the policy has decided, everything may be recorded. */
   level: AuditLevel = 'RequestResponse'
   annotations: Record<string, string> | undefined = undefined
-  /** From here on the filter's. */
+  /** The omitted stages, set by the filter. */
   omits: ReadonlySet<AuditStage> = NOTHING
   omitManagedFields = false
   id = ''
@@ -23,13 +23,16 @@ export class RequestAudit {
   hasStarted = false
   /** The verb that allowed it to act as another user; undefined for the older way. */
   impersonationConstraint: string | undefined = undefined
-  /** Nothing more is recorded of it: its end was, or it was refused. */
+  /**
+   * Whether nothing more is recorded of it: its end was, or it was refused. its end was, or it was
+   * refused.
+   */
   isDone = false
   requestObject: unknown = undefined
   responseObject: unknown = undefined
 }
 
-/** By the filter audit, or what is noted for it before. */
+/** The record of a request, made by the filter audit, or by what is noted for it before. */
 export const AUDIT = new Slot<RequestAudit | undefined>(undefined)
 
 export const records = (level: AuditLevel, atLeast: AuditLevel): boolean => LEVELS.indexOf(level) >= LEVELS.indexOf(atLeast)

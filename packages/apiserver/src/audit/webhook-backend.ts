@@ -6,14 +6,20 @@ import { type AuditEvent, eventListJson } from './event.ts'
 
 export interface WebhookWorld {
   readonly clock: Clock
-  /** From 0 up to 1. */
+  /** A random number from 0 up to 1. */
   readonly random: () => number
   readonly failed: PluginFailed
 }
 
-/** Of one attempt. @see kubernetes/apiserver pkg/util/webhook/webhook.go defaultRequestTimeout */
+/**
+ * The time of one attempt in milliseconds. @see kubernetes/apiserver pkg/util/webhook/webhook.go
+ * defaultRequestTimeout
+ */
 export const ATTEMPT_MS = 30_000
-/** Once the server ends no attempt waits longer: its time is the server's. */
+/**
+ * The longest wait between attempts, in milliseconds, once the server ends: its time is the
+ * server's. its time is the server's.
+ */
 const STOPPING_BACKOFF_MS = 250
 
 /**

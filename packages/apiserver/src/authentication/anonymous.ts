@@ -9,7 +9,7 @@ export const ALL_UNAUTHENTICATED = 'system:unauthenticated'
 const NAMELESS: Authenticated = { user: fixed({ name: ANONYMOUS, groups: [ALL_UNAUTHENTICATED], extra: {} }) }
 
 /**
- * Of requests without credentials, for all paths or exactly these, as they are decoded.
+ * Authenticates requests without credentials, for all paths or exactly these, as they are decoded.
  * @see kubernetes/apiserver pkg/authentication/request/anonymous/anonymous.go
  */
 export function anonymousAuthenticator(paths?: readonly string[]): Authenticator {

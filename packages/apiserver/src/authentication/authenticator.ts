@@ -7,8 +7,8 @@ import { isFixed, type UserInfo } from './user.ts'
 export interface Authenticated {
   readonly user: UserInfo
   /**
-   * Whom the credentials are for, where they say that: the server has to be one of them. Undefined:
-   * any server.
+   * The audiences that the credentials are for, where they say that: the server has to be one of
+   * them. the server has to be one of them. Undefined: any server.
    */
   readonly audiences?: readonly string[] | undefined
 }
@@ -24,9 +24,9 @@ export interface AuthenticationContext {
 /** What an authenticator that goes on by itself is given. */
 export interface AuthenticatorWorld {
   readonly clock: Clock
-  /** From 0 up to 1. */
+  /** A random number from 0 up to 1. */
   readonly random: () => number
-  /** Told of what is not as it should be, and does not keep the server from starting. */
+  /** Warns of what is not as it should be, and does not keep the server from starting. */
   readonly warn: (message: string) => void
 }
 
@@ -48,7 +48,10 @@ export type AuthenticationResult = Authenticated | undefined
  */
 export interface Authenticator {
   authenticate(request: IncomingMessage, context: AuthenticationContext): AuthenticationResult | PromiseLike<AuthenticationResult>
-  /** Called once, before the server listens; a rejection is a failed start. */
+  /**
+   * Opens the authenticator, once, before the server listens; a rejection is a failed start. a
+   * rejection is a failed start.
+   */
   open?(world: AuthenticatorWorld): void | PromiseLike<void>
   /** The server has ended; called once. */
   close?(): void
@@ -74,7 +77,7 @@ export function checkedResult(answer: unknown): AuthenticationResult {
   throw new Error(`an authenticator returned ${show(answer)}, allowed: undefined or { user: { name, uid?, groups, extra }, audiences? }`)
 }
 
-/** That cannot change, and were seen to be as they have to be. */
+/** Users that cannot change, and were seen to be as they have to be. */
 const CHECKED = new WeakSet<object>()
 
 function isUser(given: unknown): boolean {

@@ -9,7 +9,8 @@ import { livesOf, unionAuthenticator } from './union.ts'
 export const INVALID_TOKEN = 'invalid bearer token'
 
 /**
- * Of requests with `Authorization: Bearer TOKEN`. A token that is not known is wrong.
+ * Authenticates requests with `Authorization: Bearer TOKEN`. Bearer TOKEN`. A token that is not
+ * known is wrong.
  * @see kubernetes/apiserver pkg/authentication/request/bearertoken/bearertoken.go
  */
 export function bearerTokenAuthenticator(tokens: TokenAuthenticator): Authenticator {
@@ -30,7 +31,10 @@ export function bearerTokens(tokens: TokenAuthenticator): Authenticator {
   }
 }
 
-/** Behind all that may know one: it is wrong. To throw costs more than all else that is done. */
+/**
+ * The last authenticator, behind all that may know a token: it is wrong. it is wrong. To throw
+ * costs more than all else that is done.
+ */
 export const UNKNOWN_TOKENS: Authenticator = {
   authenticate: (request) => {
     if (bearerTokenOf(request) !== undefined) throw new Error(INVALID_TOKEN)

@@ -51,7 +51,10 @@ export class CachedTokens implements TokenAuthenticator {
     return unlessGone(lookup, context.signal)
   }
 
-  /** It goes on without the request that it was begun for: others may wait for it. */
+  /**
+   * Looks a token up, and goes on without the request that it was begun for: others may wait for
+   * it. others may wait for it.
+   */
   async #lookUp(key: string, token: string, { info }: AuthenticationContext): Promise<AuthenticationResult> {
     if (this.#world === undefined) throw new Error('the webhook has not been opened')
     const { clock } = this.#world

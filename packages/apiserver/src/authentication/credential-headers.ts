@@ -43,7 +43,9 @@ export function namesOf(request: IncomingMessage): readonly string[] {
   return isWhole(request) ? names : [...new Set([...names, ...request.rawHeaders.filter((_, at) => at % 2 === 0).map(inSmallLetters)])]
 }
 
-/** Over HTTP/2 a request with more than there is room for is refused. */
+/**
+ * Whether all headers are there: over HTTP/2 a request with more than there is room for is refused.
+ */
 function isWhole(request: IncomingMessage): boolean {
   const count = countOf(request)
   return count === undefined ? request.httpVersionMajor === 2 : count >= request.rawHeaders.length
@@ -51,7 +53,10 @@ function isWhole(request: IncomingMessage): boolean {
 
 const inSmallLetters = (name: string): string => name.toLowerCase()
 
-/** In one pass: each header that is cut out of the middle moves all behind it. */
+/**
+ * Takes headers out of the raw ones in one pass: each header that is cut out of the middle moves
+ * all behind it. each header that is cut out of the middle moves all behind it.
+ */
 function takeRaw(request: IncomingMessage, taken: ReadonlySet<string>): void {
   const { rawHeaders } = request
   const count = countOf(request) ?? 0
@@ -113,7 +118,10 @@ function keptNames(): readonly (symbol | undefined)[] {
   return ['kHeadersCount', 'kHeadersDistinct'].map((wanted) => names.find(({ description }) => description === wanted))
 }
 
-/** Said by a proxy in front of who its client is, by the names that all know. */
+/**
+ * The prefix of headers by which a proxy in front says who its client is, under names that all
+ * know.
+ */
 const FRONT_PROXY_EXTRA = 'x-remote-extra-'
 const FRONT_PROXY = new Set(['x-remote-user', 'x-remote-uid', 'x-remote-group'])
 

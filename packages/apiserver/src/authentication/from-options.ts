@@ -33,7 +33,7 @@ export interface AuthenticationSettings {
 /** What an authenticator is made with. */
 export interface AuthenticationParts {
   readonly clock: Clock
-  /** That of the server's own client. */
+  /** The token of the server's own client. */
   readonly loopbackToken: string
   /** CAs beside those of the listeners. */
   readonly clientCas: ClientCas
@@ -51,7 +51,7 @@ export const authenticates = (settings: AuthenticationSettings): boolean =>
   settings.authenticators.length > 0 ||
   settings.anonymousAuth !== undefined
 
-/** Without authorization nothing else is for everyone. */
+/** The paths that are for everyone without authorization. */
 const HEALTH_PATHS = ['/healthz', '/livez', '/readyz']
 
 /**
@@ -92,7 +92,7 @@ export function authenticatorFrom(settings: AuthenticationSettings, parts: Authe
   return unionAuthenticator([withAuthenticatedGroup(named), anonymous], { failOnError: true })
 }
 
-/** It is opened once, although it is asked in two ways. */
+/** The same tokens, opened once, although they are asked in two ways. */
 const withoutLife = (tokens: TokenAuthenticator): TokenAuthenticator => ({
   authenticateToken: (token, context) => tokens.authenticateToken(token, context),
 })

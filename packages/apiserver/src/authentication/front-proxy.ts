@@ -7,7 +7,7 @@ import type { ResolvedRequestHeader } from './request-header-options.ts'
 import { unescapedKey, utf8Of } from './text-of-headers.ts'
 import type { UserInfo } from './user.ts'
 
-/** In which headers a front proxy says who its client is. Names in small letters. */
+/** The headers in which a front proxy says who its client is. Names in small letters. */
 export interface FrontProxyHeaders {
   /** The first of them that has a value names the user. */
   readonly username: readonly string[]
@@ -33,8 +33,10 @@ interface FrontProxyWorld extends FrontProxy {
 }
 
 /**
- * Of requests that a proxy in front has authenticated: their headers say who sends them, and are
- * believed when the connection has a certificate of the proxy's own CA. They are taken out.
+ * Authenticates requests that a proxy in front has authenticated: their headers say who sends them,
+ * and are believed when the connection has a certificate of the proxy's own CA. their headers say
+ * who sends them, and are believed when the connection has a certificate of the proxy's own CA.
+ * They are taken out.
  * @see kubernetes/apiserver pkg/authentication/request/headerrequest/requestheader.go
  */
 export const frontProxyAuthenticator = ({ ca, headers, allowedNames, trust, wall }: FrontProxyWorld): Authenticator => ({
@@ -57,7 +59,10 @@ export const frontProxyAuthenticator = ({ ca, headers, allowedNames, trust, wall
   },
 })
 
-/** One for all: each request of a client with a certificate of its own meets it. */
+/**
+ * The error of all such certificates: each request of a client with a certificate of its own meets
+ * it. each request of a client with a certificate of its own meets it.
+ */
 const OF_ANOTHER_CA = new Error('verifying the certificate of a front proxy failed: it does not lead to its CA')
 
 /** Names are compared in small letters. */
@@ -80,7 +85,7 @@ export const isOfFrontProxy =
     username.includes(name) || uid.includes(name) || groups.includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
 
 /**
- * Whom the headers of a request name; undefined: none.
+ * The user that the headers of a request name; undefined: none. undefined: none.
  * @throws Error for bytes that are no UTF-8, which two names could have become the same by
  */
 export function userFrom(request: IncomingMessage, { username, uid, groups, extraPrefixes }: FrontProxyHeaders): UserInfo | undefined {
@@ -99,7 +104,7 @@ export function userFrom(request: IncomingMessage, { username, uid, groups, extr
   }
 }
 
-/** Of several headers of one name Go takes the first, also when that is empty. */
+/** The first of several headers of one name, as in Go, also when that is empty. */
 function firstOf(request: IncomingMessage, names: readonly string[]): string {
   for (const name of names) {
     const [value = ''] = headerValues(request, name)
@@ -108,7 +113,7 @@ function firstOf(request: IncomingMessage, names: readonly string[]): string {
   return ''
 }
 
-/** By prefix, and by the order of the headers in each. */
+/** The extra fields by prefix, and by the order of the headers in each. */
 function extraOf({ rawHeaders }: IncomingMessage, prefixes: readonly string[]): UserInfo['extra'] {
   const extra = new Map<string, string[]>()
   for (const prefix of prefixes)

@@ -67,7 +67,7 @@ const TEXTS = ['sub', 'nonce', 'at_hash'] as const
 
 const NUMBER = /^-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?$/
 
-/** Those that 64 bits can hold. */
+/** The first number of seconds that 64 bits cannot hold. */
 const SECONDS_MAX = 2 ** 63
 
 /**

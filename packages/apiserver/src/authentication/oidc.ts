@@ -13,13 +13,19 @@ export interface OidcSettings extends OidcClaims {
 
 type Jose = typeof import('jose')
 
-/** After a failure the issuer is left alone for so long. */
+/** The time in milliseconds for which the issuer is left alone after a failure. */
 const AFTER_FAILURE_MS = 5_000
-/** After so long the keys are asked for again, beside the requests that go on with the old ones. */
+/**
+ * The age in milliseconds from which the keys are asked for again, beside the requests that go on
+ * with the old ones.
+ */
 const KEYS_MAX_AGE_MS = 600_000
 /** Three parts in base64url. Go's reader takes no padding; that of `jose` does. */
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]*$/
-/** For a token with a key that is not known the keys are asked for again, at most so often. */
+/**
+ * The shortest time in milliseconds between two requests for keys because of a token with a key
+ * that is not known.
+ */
 const UNKNOWN_KEY_MS = 10_000
 
 /**
@@ -64,7 +70,10 @@ export class OidcTokens implements TokenAuthenticator {
     return this.#issuerOf(token) === this.#settings.issuerUrl ? this.#verified(token) : undefined
   }
 
-  /** By what the token says, of which nothing is proved yet; undefined for what is no JWT. */
+  /**
+   * The issuer that a token names, of which nothing is proved yet; undefined for what is no JWT.
+   * undefined for what is no JWT.
+   */
   #issuerOf(token: string): unknown {
     if (!COMPACT.test(token)) return undefined
     try {
@@ -125,7 +134,10 @@ export class OidcTokens implements TokenAuthenticator {
     }
   }
 
-  /** For the keys: each token of a key that is not known may ask for them. */
+  /**
+   * The fetch for the keys: each token of a key that is not known may ask for them. each token of a
+   * key that is not known may ask for them.
+   */
   readonly #getSparingly: TrustedFetch = async (url, init) => {
     if (this.#failure && (this.#clock as Clock).now() - this.#failure.at < AFTER_FAILURE_MS) throw this.#failure.error
     try {

@@ -61,7 +61,7 @@ export const OIDC_OPTIONS = defineOptions({
     defaultWords: 'none',
     meaning: 'URL of the OpenID Connect issuer whose tokens are taken',
   }),
-  /** Whom its tokens have to be for. */
+  /** The client that its tokens have to be for. */
   clientId: option(named('ID'), {
     ...withFlag('oidc-client-id'),
     defaultWords: 'none',
@@ -114,7 +114,7 @@ export const OIDC_OPTIONS = defineOptions({
     { ...withFlag('oidc-signing-algs'), default: ['RS256'], meaning: 'How its tokens may be signed' },
   ),
   /**
-   * By how much the issuer's clock, or ours, may be wrong.
+   * The time by which the issuer's clock, or ours, may be wrong.
    * @default 10s
    */
   clockSkew: option(duration(), { default: '10s', meaning: "By how much the issuer's clock may be wrong" }),

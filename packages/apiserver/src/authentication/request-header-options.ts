@@ -26,7 +26,7 @@ export const REQUEST_HEADER_OPTIONS = defineOptions({
     defaultWords: NO_CA,
     meaning: 'File of the certificates that those of front proxies have to lead to, watched',
   }),
-  /** In place of the file. */
+  /** The CA as a text, in place of the file. */
   clientCa: option(
     text(PEM, (given) => given.includes('-----BEGIN ')),
     {

@@ -7,9 +7,9 @@ const STEPS_MAX = 8
 const KNOWN_MAX = 64
 
 /**
- * To which of several CAs a certificate leads, where a handshake has verified only that it leads to
- * one of them. Times of validity and signatures are checked again, by the path that is found; what
- * else a certificate may be used for was checked by the handshake.
+ * The CA of several to which a certificate leads, where a handshake has verified only that it leads
+ * to one of them. Times of validity and signatures are checked again, by the path that is found;
+ * what else a certificate may be used for was checked by the handshake.
  */
 export class TrustPaths {
   /**

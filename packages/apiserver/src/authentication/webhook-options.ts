@@ -7,11 +7,15 @@ const ofLookup: Needs = { anyOf: ['apiServer'], otherwise: 'without effect', bec
 export const TOKEN_WEBHOOK_OPTIONS = defineOptions({
   ...remoteOptions('authentication-token-webhook-config-file', 'tokens'),
   /**
-   * In place of `kubeconfig`. `in-cluster` is the API server of the pod. How it knows its clients,
-   * and proxies in front, is read there, too, where this server is not told so.
+   * The API server that answers, in place of `kubeconfig`. `in-cluster` is the API server of the
+   * pod. How it knows its clients, and proxies in front, is read there, too, where this server is
+   * not told so.
    */
   apiServer: apiServerOption('authentication-kubeconfig', 'whose a token is'),
-  /** Of the TokenReviews that are posted; of a kube-apiserver `v1`. */
+  /**
+   * The version of the TokenReviews that are posted; of a kube-apiserver `v1`. of a kube-apiserver
+   * `v1`.
+   */
   version: option(choice(...TOKEN_REVIEW_VERSIONS), {
     flag: 'authentication-token-webhook-version',
     default: 'v1',

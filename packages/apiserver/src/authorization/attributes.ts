@@ -5,7 +5,7 @@ import type { RequestInfo } from '../request/request-info.ts'
 import type { AuthorizationAttributes } from './authorizer.ts'
 import { parseFieldSelector, parseLabelSelector } from './selectors.ts'
 
-/** As much of a request on its way as is decided about. */
+/** The part of a request on its way that is decided about. */
 export interface AuthorizableRequest extends Targeted {
   readonly user: UserInfo | undefined
 }

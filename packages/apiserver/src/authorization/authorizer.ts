@@ -36,8 +36,8 @@ export interface AuthorizationAttributes {
   /** Empty for all, and for what has none yet. */
   readonly name: string
   /**
-   * To what a request for several objects is narrowed, as far as its selector can be read; what
-   * cannot is left out. Undefined when there is none.
+   * The selector to which a request for several objects is narrowed, as far as it can be read; what
+   * cannot is left out. what cannot is left out. Undefined when there is none.
    */
   readonly fieldSelector?: readonly SelectorRequirement[] | undefined
   readonly labelSelector?: readonly SelectorRequirement[] | undefined
@@ -49,7 +49,10 @@ export interface AuthorizationAttributes {
  */
 export interface Decision {
   readonly decision: 'allow' | 'deny' | 'no-opinion'
-  /** For people: the client of a refused request is told, and the audit of any. */
+  /**
+   * The reason for people: the client of a refused request is told, and the audit of any. the
+   * client of a refused request is told, and the audit of any.
+   */
   readonly reason?: string | undefined
   /**
    * What went wrong on the way. What is allowed all the same is allowed; what is not is answered
@@ -58,7 +61,7 @@ export interface Decision {
   readonly error?: Error | undefined
 }
 
-/** Of the request that is decided about. */
+/** The context of the request that is decided about. */
 export interface AuthorizationContext {
   /** Aborted when its answer is not awaited any more. */
   readonly signal: AbortSignal
@@ -67,11 +70,11 @@ export interface AuthorizationContext {
 /** What an authorizer that goes on by itself is given. */
 export interface AuthorizerWorld {
   readonly clock: Clock
-  /** From 0 up to 1. */
+  /** A random number from 0 up to 1. */
   readonly random: () => number
-  /** Told of what went wrong beside requests, such as a file that cannot be read again. */
+  /** Reports what went wrong beside requests, such as a file that cannot be read again. */
   readonly failed: (error: Error) => void
-  /** Told of what is not as it should be, and does not keep the server from starting. */
+  /** Warns of what is not as it should be, and does not keep the server from starting. */
   readonly warn: (message: string) => void
 }
 
@@ -80,7 +83,7 @@ export interface ResourceRule {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
-  /** None is all. */
+  /** The names of the objects; an empty list is all. */
   readonly resourceNames?: readonly string[]
 }
 
@@ -116,13 +119,16 @@ export interface Authorizer {
   authorize(attributes: AuthorizationAttributes, context: AuthorizationContext): Decision | PromiseLike<Decision>
   /** What a user may do, for `kubectl auth can-i --list`; left out where it cannot be listed. */
   rulesFor?(user: UserInfo, namespace: string): UserRules
-  /** Called once, before the server listens; a rejection is a failed start. */
+  /**
+   * Opens the authorizer, once, before the server listens; a rejection is a failed start. a
+   * rejection is a failed start.
+   */
   open?(world: AuthorizerWorld): void | PromiseLike<void>
   /** The server has ended; called once. */
   close?(): void
 }
 
-/** Nothing, and that is all. */
+/** The rules of a user who may do nothing, and that is all. */
 export const NO_RULES: UserRules = { resourceRules: [], nonResourceRules: [], incomplete: [] }
 
 const ALL = ['*']

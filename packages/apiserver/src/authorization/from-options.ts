@@ -26,7 +26,10 @@ export function authorizerFrom(settings: Settings): Authorizer | undefined {
 const configured = (settings: Settings): readonly AuthorizationMode[] =>
   (Object.keys(NEEDED) as (keyof typeof NEEDED)[]).filter((mode) => settings[NEEDED[mode]] !== undefined)
 
-/** Those that need an option have it: that was checked with the others. */
+/**
+ * The authorizers of the modes; those that need an option have it: that was checked with the
+ * others. that was checked with the others.
+ */
 const MODES: Readonly<Record<AuthorizationMode, (settings: Settings) => Authorizer>> = {
   AlwaysAllow: alwaysAllow,
   AlwaysDeny: alwaysDeny,

@@ -9,12 +9,12 @@ export type AuthorizationMode = (typeof AUTHORIZATION_MODES)[number]
 
 const DECIDERS = ['authorizer', 'authorizationMode', 'authorizationRbacFile', 'authorizationWebhook'] as const
 
-/** For what has no effect where everything is allowed. */
+/** The need of options that have no effect where everything is allowed. */
 const needsAuthorization = { anyOf: DECIDERS, otherwise: 'without effect', because: 'everything is allowed' } as const
 
 /**
- * For what must not be for everyone. A mode that allows everything decides nothing, nor is anything
- * decided about a path that is always allowed.
+ * The need of what must not be for everyone. A mode that allows everything decides nothing, nor is
+ * anything decided about a path that is always allowed.
  */
 export const needsAuthorizationOf = (path: string, because: string): Needs => ({
   anyOf: DECIDERS,

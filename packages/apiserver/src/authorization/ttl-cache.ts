@@ -12,7 +12,7 @@ interface Entry<T> {
 export class TtlCache<T> {
   readonly #clock: Clock
   readonly #entriesMax: number
-  /** That which was not asked for the longest first. */
+  /** The entries, first that which was not asked for the longest. */
   readonly #entries = new Map<string, Entry<T>>()
 
   constructor(clock: Clock, entriesMax: number) {

@@ -87,7 +87,7 @@ function aggregate(errors: readonly Error[]): Error {
   return new AggregateError(errors, others.length === 0 ? first : `[${[first, ...others].join(', ')}]`)
 }
 
-/** One that fails has the others closed. */
+/** Opens all; when one fails, the others are closed. */
 async function openAll(authorizers: readonly Authorizer[], world: AuthorizerWorld): Promise<void> {
   const opened: Authorizer[] = []
   try {

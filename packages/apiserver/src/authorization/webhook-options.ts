@@ -6,7 +6,10 @@ export const FAILURE_POLICIES = ['NoOpinion', 'Deny'] as const
 
 export const AUTHORIZATION_WEBHOOK_OPTIONS = defineOptions({
   ...remoteOptions('authorization-webhook-config-file', 'questions'),
-  /** In place of `kubeconfig`. `in-cluster` is the API server of the pod. */
+  /**
+   * The API server that answers, in place of `kubeconfig`. `in-cluster` is the API server of the
+   * pod.
+   */
   apiServer: apiServerOption('authorization-kubeconfig', 'what its users may do'),
   /** Time for which what was allowed is not asked again; 0 is always. */
   authorizedTtl: option(duration(), {

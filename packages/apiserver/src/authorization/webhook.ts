@@ -10,7 +10,8 @@ import { type AuthorizationWebhookOptions, type ResolvedAuthorizationWebhook, re
 /** @see kubernetes/apiserver plugin/pkg/authorizer/webhook/webhook.go newWithBackoff */
 const ENTRIES_MAX = 8192
 /**
- * Of what clients choose themselves. Longer questions are not kept, so that none fills the memory.
+ * The most characters of a question of what clients choose themselves. Longer questions are not
+ * kept, so that none fills the memory.
  * @see kubernetes/apiserver plugin/pkg/authorizer/webhook/webhook.go shouldCache
  */
 const CHARACTERS_MAX = 10_000

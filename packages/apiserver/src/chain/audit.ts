@@ -119,7 +119,7 @@ const panicStatus = (thrown: unknown): RecordedStatus => ({
   code: 500,
 })
 
-/** Once the status of a request that lasts is sent. */
+/** Records that the status of a request that lasts was sent. */
 function recordStart(auditing: Auditing, exchange: ApiExchange): void {
   const { response } = exchange
   const writeHead = response.writeHead.bind(response) as (...args: readonly unknown[]) => typeof response

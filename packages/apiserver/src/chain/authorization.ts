@@ -39,7 +39,7 @@ export interface AuthorizationNeeds {
 function filterOf(authorizer: Authorizer, { log, metrics, clock }: AuthorizationNeeds): MadeFilter {
   const sayFailed = authorizerFailures(clock, log)
 
-  /** All of them have to be allowed, and there is at least one. */
+  /** Decides about all of them, of which there is at least one: all have to be allowed. */
   const decide = (exchange: ApiExchange, all: readonly AuthorizationAttributes[], at = 0): boolean | Promise<boolean> => {
     const from = clock.now()
     const decision = askAuthorizer(authorizer, all[at] as AuthorizationAttributes, exchange.waiting)
@@ -96,7 +96,7 @@ function refuse(
   return false
 }
 
-/** Without auditing there is nothing to be added to. */
+/** Adds the decision to the audit event; without auditing there is none. */
 function annotate(exchange: ApiExchange, decision: 'allow' | 'forbid', reason = ''): void {
   if (AUDIT.of(exchange) === undefined) return
   addAuditAnnotation(exchange.request, DECISION, decision)

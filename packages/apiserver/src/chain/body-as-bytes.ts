@@ -3,8 +3,9 @@ import type { ServerResponse } from 'node:http'
 const encodingOf = (given: unknown): BufferEncoding => (typeof given === 'string' ? (given as BufferEncoding) : 'utf8')
 
 /**
- * For an answer with bytes beyond ASCII in a header. Node sends the head together with a body that
- * is text, and then encodes both like the body: the bytes of a header would be encoded twice.
+ * Sends the body of an answer as bytes, when a header has bytes beyond ASCII. Node sends the head
+ * together with a body that is text, and then encodes both like the body: the bytes of a header
+ * would be encoded twice.
  */
 export function sendBodyAsBytes(response: ServerResponse): void {
   for (const name of ['write', 'end'] as const) {

@@ -9,7 +9,7 @@ import { type Clock, ExchangeList } from '../engine.ts'
 export class Deadlines {
   readonly #clock: Clock
   readonly #passed: (exchange: ApiExchange) => number | undefined
-  /** In the order in which their deadlines pass. */
+  /** The exchanges in the order in which their deadlines pass. */
   readonly #alike = new ExchangeList<ApiExchange>()
   readonly #others = new Map<ApiExchange, unknown>()
   #timer: unknown
@@ -23,13 +23,13 @@ export class Deadlines {
     this.#passed = passed
   }
 
-  /** One that has the same time as all the others that are added here. */
+  /** Adds one that has the same time as all the others that are added here. */
   add(exchange: ApiExchange, deadlineAt: number): void {
     this.#alike.add(exchange)
     this.#timer ??= this.#arm(deadlineAt)
   }
 
-  /** One that has less, or whose time is over and that is looked at once more. */
+  /** Adds one that has less, or whose time is over and that is looked at once more. */
   addOther(exchange: ApiExchange, deadlineAt: number): void {
     const pass = (): void => {
       this.#others.delete(exchange)
@@ -47,7 +47,7 @@ export class Deadlines {
     return true
   }
 
-  /** It is over. */
+  /** Removes one that is over. */
   remove(exchange: ApiExchange): void {
     if (this.#alike.has(exchange)) {
       this.#alike.remove(exchange)

@@ -9,7 +9,7 @@ export function setDefault({ name, value }: DefaultHeader, exchange: ApiExchange
   if (!response.hasHeader(name)) response.setHeader(name, value(exchange))
 }
 
-/** Of one request, made when it is asked for. */
+/** The headers of one request, made when it is asked for. */
 export type OuterHeaders = (exchange: ApiExchange) => OutgoingHttpHeaders
 
 /** What is left when the answer of a handler is given up; undefined before the count. */

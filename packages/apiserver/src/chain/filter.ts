@@ -53,7 +53,7 @@ export interface ChainFilter<Needs> extends ChainPlace {
   readonly make: (needs: Needs) => MadeFilter | undefined
 }
 
-/** Without its name, which the order has. */
+/** A filter without its name, which the order has. */
 export type MadeFilter = Omit<PlacedFilter, 'name'>
 
 /** A filter of the user's: directly before or after another one. */
@@ -62,7 +62,7 @@ export interface UserFilter extends Filter {
   readonly after?: string
 }
 
-/** Told of what a filter has thrown when a request was over, where no request can be answered. */
+/** Reports what a filter has thrown when a request was over, where no request can be answered. */
 export type FilterFailed = (filter: string, error: unknown) => void
 
 type ChainPart = ChainPlace['part']

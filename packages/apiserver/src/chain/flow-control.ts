@@ -8,7 +8,7 @@ import { wakeWriter } from './wake-writer.ts'
 
 /** A place among the requests that are served at a time. */
 export interface Seat {
-  /** Called once, when it is free again. One that throws is reported. */
+  /** Gives the seat back, called once, when it is free again. One that throws is reported. */
   giveBack(): void
 }
 
@@ -28,13 +28,19 @@ export type Admission = Seat | boolean
  * out of the queue. One that throws or rejects lets nothing in: 500.
  */
 export interface FlowControl {
-  /** At once, where that can be said: what takes no time costs none. */
+  /**
+   * Decides at once, where that can be said: what takes no time costs none. what takes no time
+   * costs none.
+   */
   admit(exchange: ApiExchange): Admission | Promise<Admission>
   /** Whole seconds of `Retry-After` for one that is sent away. Default: 1. */
   retryAfterSeconds?(exchange: ApiExchange): number
 }
 
-/** That of a request; undefined without one, and when it was given back. */
+/**
+ * The seat of a request; undefined without one, and when it was given back. undefined without one,
+ * and when it was given back.
+ */
 export const SEAT = new Slot<Seat | undefined>(undefined)
 
 /** Whether it can be asked. */
@@ -59,7 +65,7 @@ export interface FlowControlNeeds {
   /** Undefined: everything is let in. */
   readonly flowControl: FlowControl | undefined
   readonly metrics: Pick<RequestMetrics, 'terminated'>
-  /** Told of a seat that could not be given back. */
+  /** Reports a seat that could not be given back. */
   readonly failed: FilterFailed
 }
 

@@ -14,7 +14,10 @@ import { AUTHORIZER_FAILED, authorizerFailures } from './authorizer-failures.ts'
 import type { ChainFilter, MadeFilter } from './filter.ts'
 import { TIME_IS_OVER } from './timeout.ts'
 
-/** Without authorization none is allowed to act as another: that is not left to chance. */
+/**
+ * The authorizer without authorization: none is allowed to act as another, which is not left to
+ * chance. that is not left to chance.
+ */
 const NONE_DECIDES: Authorizer = { authorize: () => ({ decision: 'no-opinion', reason: 'nothing is configured that could allow it' }) }
 
 /**

@@ -45,7 +45,7 @@ export class Seats implements Seat {
     return this.#mostBefore
   }
 
-  /** Into the second that it is. */
+  /** Turns to the second that it is. */
   #turn(): void {
     const second = Math.floor(this.#clock.now() / 1000)
     if (second === this.#second) return
@@ -56,7 +56,7 @@ export class Seats implements Seat {
   }
 }
 
-/** One for each kind of request. */
+/** The seats of each kind of request. */
 export interface InFlightSeats {
   readonly readOnly: Seats
   readonly mutating: Seats

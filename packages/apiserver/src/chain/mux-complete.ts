@@ -1,7 +1,7 @@
 import { Slot } from '../request/slots.ts'
 import type { ChainFilter } from './filter.ts'
 
-/** It came before every path was installed. */
+/** Whether the request came before every path was installed. */
 export const EARLY = new Slot(false)
 
 /**

@@ -77,13 +77,13 @@ export const CHAIN_ORDER: readonly ChainPlace[] = CHAIN
 
 /** What a filter says that it needs, if it needs anything. */
 type NeedsOf<Place> = Place extends { readonly make: (needs: infer Needs) => unknown } ? (unknown extends Needs ? never : Needs) : never
-/** Of a union of what several need, all of it. */
+/** The intersection of a union: of what several need, all of it. */
 type All<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer Every) => void ? Every : never
 
 /** What a server makes its filters of: what each of them says that it needs. */
 export type ChainWorld = All<NeedsOf<(typeof CHAIN)[number]>> & { readonly clock: Clock; readonly metrics: RequestMetrics }
 
-/** Those of the chain that are always there, or that the config asks for. */
+/** The filters of the chain that are always there, or that the config asks for. */
 export const filtersFor = (world: ChainWorld): readonly PlacedFilter[] =>
   CHAIN.flatMap((place): PlacedFilter | readonly [] => {
     const made = 'make' in place ? (place.make as (needs: ChainWorld) => MadeFilter | undefined)(world) : undefined

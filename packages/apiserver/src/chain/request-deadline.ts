@@ -60,7 +60,7 @@ const filterOf = (deadlines: Deadlines, longestMs: number, recordFailure: Record
 export interface WatchTimes {
   /** The shortest time of one whose client asks for none; 0: there is no longest either. */
   readonly minMs: number
-  /** From 0 up to 1. */
+  /** A random number from 0 up to 1. */
   readonly random: () => number
 }
 
@@ -86,7 +86,7 @@ export function timeoutOf(url: string): number | { readonly error: string } | un
   return typeof asked === 'number' ? asked : { error: `invalid timeout specified in the request URL - ${asked.error}` }
 }
 
-/** It does not come to the filter that records others. */
+/** Refuses a request, which does not come to the filter that records others. */
 function refuse(exchange: ApiExchange, message: string, recordFailure?: RecordFailure): false {
   const failure = { message, reason: 'BadRequest', code: 400 }
   recordFailure?.(exchange, failure)

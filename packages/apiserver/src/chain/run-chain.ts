@@ -51,7 +51,7 @@ export class ChainRunner {
     this.#ordinary = ordinary
   }
 
-  /** To be called once. */
+  /** Takes the filters, once. */
   open({ chain, users, failed, failureAnswer }: ChainParts): void {
     const [untilSpan, behindSpan] = splitAtSpan(chain.inner)
     this.#path = {
@@ -64,7 +64,7 @@ export class ChainRunner {
     }
   }
 
-  /** Those before the count. */
+  /** The steps before the count. */
   get steps(): readonly PlacedStep[] {
     return [
       {
@@ -85,7 +85,7 @@ export class ChainRunner {
     ]
   }
 
-  /** Those behind the count, and the handler. */
+  /** The filters behind the count, and the handler. */
   readonly listener: ApiHandler = (request, response) => {
     const exchange = exchangeAtHandler(request, response)
     const { outerHeaders, untilSpan } = this.#filters
@@ -136,7 +136,10 @@ function begin(view: ExchangeView): ApiExchange | undefined {
 
 const seen = ({ request }: ExchangeView): ApiExchange => apiExchangeOf(request) as ApiExchange
 
-/** Over HTTP/2 a handler gets objects of node's, which the steps have not seen. */
+/**
+ * The exchange at its handler: over HTTP/2 that gets objects of node's, which the steps have not
+ * seen.
+ */
 function exchangeAtHandler(request: IncomingMessage, response: ServerResponse): ApiExchange {
   const known = apiExchangeOf(request)
   if (known) return known

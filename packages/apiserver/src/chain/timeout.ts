@@ -107,7 +107,10 @@ export const timeOut =
     return LATE.of(exchange) ? DELIVERY_MS : undefined
   }
 
-/** In which a handler that hears of the end of its watch ends the answer itself. */
+/**
+ * The time in milliseconds in which a handler that hears of the end of its watch ends the answer
+ * itself.
+ */
 const GOODBYE_MS = 1000
 
 /**
@@ -129,7 +132,10 @@ function endWatch(exchange: ApiExchange, inBooks: Exchange): number | undefined 
   return undefined
 }
 
-/** By the promise that the handler has returned, or else by its ending the response. */
+/**
+ * Learns of the end by the promise that the handler has returned, or else by its ending the
+ * response.
+ */
 function hearOfEnd(exchange: ApiExchange, error: QuiesceError, ended: (status: 'ok' | 'panic') => void): void {
   const { handling, response } = exchange
   let isSaid = false

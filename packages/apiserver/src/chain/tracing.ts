@@ -8,10 +8,10 @@ import type { RequestSpan, RequestTracing } from '../tracing/request-tracing.ts'
 import type { ChainFilter, Filter, MadeFilter } from './filter.ts'
 import { PANIC_OF } from './panic-recovery.ts'
 
-/** Those whose own traces are believed. */
+/** The groups whose own traces are believed. */
 const TRUSTED: ReadonlySet<string> = new Set(['system:masters', 'system:monitoring'])
 
-/** That of a request, if it is one. */
+/** The span of a request, if it has one. */
 const SPAN = new Slot<RequestSpan | undefined>(undefined)
 
 /** Whether it can be asked. */

@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers'
 
 /**
- * As often a handler is woken: one that writes without end and hears of no end would run for ever.
+ * How often a handler is woken: one that writes without end and hears of no end would run for ever.
+ * one that writes without end and hears of no end would run for ever.
  */
 const WAKES_MAX = 1000
 

@@ -40,7 +40,10 @@ export async function serveApi(settings: ApiServerSettings, host: CommandHost, r
   return undefined
 }
 
-/** With what is not the user's to say; what is comes before it. */
+/**
+ * Completes a config with what is not the user's to say; what is comes before it. what is comes
+ * before it.
+ */
 type Complete = (own: ApiServerConfig) => CompletedConfig
 
 interface Served {
@@ -50,7 +53,7 @@ interface Served {
   readonly ready?: () => unknown
 }
 
-/** It has no API group, so there is none to discover. */
+/** A server without an API group: there is none to discover. */
 const core = (complete: Complete): Served => ({
   kind: 'core',
   server: createApiServerOn(systemHost, complete({ enableDiscovery: false, version: { gitVersion: `v${ownPackage().version}` } })),

@@ -17,7 +17,9 @@ export type ClientEvent<T extends ApiObject = ApiObject> =
  * reject, or end in an error, with a StatusError where the server has answered with a failure.
  */
 export interface ListWatch<T extends ApiObject = ApiObject> {
-  /** For logs and errors: `coordination.k8s.io/v1/leases`. */
+  /**
+   * The name for logs and errors: `coordination.k8s.io/v1/leases`. `coordination.k8s.io/v1/leases`.
+   */
   readonly name: string
   list(options: { readonly signal: AbortSignal }): Promise<Snapshot<T>>
   /**
@@ -30,7 +32,7 @@ export interface ListWatch<T extends ApiObject = ApiObject> {
 
 /** What may be said about a deletion. */
 export interface DeleteChoices {
-  /** It is only deleted if it has this uid, or else the call rejects with a conflict (409). */
+  /** The uid that it must have to be deleted, or else the call rejects with a conflict (409). */
   readonly uid?: string | undefined
   /** The same of its version. */
   readonly resourceVersion?: string | undefined
@@ -52,7 +54,7 @@ export interface ResourceClient<T extends ApiObject = ApiObject> extends ListWat
   delete(key: ObjectKey, choices?: DeleteChoices, options?: CallOptions): Promise<void>
 }
 
-/** Of one call. */
+/** The options of one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }

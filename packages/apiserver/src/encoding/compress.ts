@@ -7,8 +7,8 @@ import { firstHeader } from '../first-header.ts'
 export const GZIP_THRESHOLD = 128 * 1024
 
 /**
- * Without qualities. @see kubernetes/apiserver pkg/endpoints/handlers/responsewriters/writers.go
- * negotiateContentEncoding
+ * Whether gzip is taken; qualities are not read. @see kubernetes/apiserver
+ * pkg/endpoints/handlers/responsewriters/writers.go negotiateContentEncoding
  */
 const takesGzip = (request: IncomingMessage): boolean =>
   firstHeader(request, 'accept-encoding')

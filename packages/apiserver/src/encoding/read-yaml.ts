@@ -4,7 +4,7 @@ import { QuiesceError, toError } from '../engine.ts'
 const unreadable = (name: string, why: string): QuiesceError =>
   new QuiesceError('ERR_OPTION_INVALID', `${name}: ${why}`, { field: name, given: name, allowed: 'YAML or JSON' })
 
-/** Behind its first line, which says the place, a message of the parser quotes the text. */
+/** The first line of a message of the parser, which says the place; the rest quotes the text. */
 const ofYaml = ({ message }: Error): string => (message.split('\n', 1)[0] as string).replace(/:$/, '')
 
 /** Node's message quotes some characters before and behind the place. */
@@ -15,7 +15,10 @@ const loadYaml = () =>
     throw new QuiesceError('ERR_DEPENDENCY_MISSING', 'reading YAML needs the package "yaml": npm install yaml', { package: 'yaml' }, cause)
   })
 
-/** By its first character; YAML that begins so is taken for JSON. */
+/**
+ * Whether it is JSON, by its first character; YAML that begins so is taken for JSON. YAML that
+ * begins so is taken for JSON.
+ */
 const isJson = (text: string): boolean => /^\s*[{[]/.test(text)
 
 /**

@@ -46,13 +46,13 @@ function text(value: string, indent: number, column: number, columnsMax = COLUMN
   return JSON.stringify(value)
 }
 
-/** Not a number, a boolean or nothing to any reader of YAML 1.1. */
+/** Whether it is a number, a boolean or nothing to any reader of YAML 1.1. */
 const isOtherType = (value: string): boolean =>
   /^(|~|null|true|false|yes|no|on|off|y|n|<<|=|[-+]?\.(inf|nan)|\.nan)$/i.test(value) ||
   /^[-+]?(0b[01_]+|0x[\da-f_]+|[\d_]+(\.[\d_]*)?(e[-+]?\d+)?|\.[\d_]+(e[-+]?\d+)?|\d+(:[0-5]?\d)+(\.\d*)?)$/i.test(value) ||
   /^\d{4}-\d\d?-\d\d?([Tt ].*)?$/.test(value)
 
-/** Nothing in it means something else to YAML. */
+/** Whether nothing in it means something else to YAML. */
 const isPlain = (value: string): boolean => !/^[-?:](\s|$)|^[,[\]{}#&*!|>'"%@`]|^(---|\.\.\.)|: |:$| #|^\s|\s$/.test(value)
 
 const hasOnlyPrintable = (value: string): boolean =>

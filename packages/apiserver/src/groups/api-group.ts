@@ -26,7 +26,7 @@ export interface ApiGroup {
   readonly group: string
   /** The most preferred first; there is at least one. */
   readonly versions: readonly ApiVersion[]
-  /** Those that had no resources. */
+  /** The groups that had no resources. */
   readonly skipped?: readonly string[]
 }
 

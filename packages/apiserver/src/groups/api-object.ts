@@ -1,4 +1,4 @@
-/** As much of an object's metadata as servers know. */
+/** The part of an object's metadata that servers know. */
 export interface ObjectMeta {
   name: string
   generateName?: string

@@ -18,7 +18,10 @@ export interface Route {
   readonly patches?: readonly string[]
 }
 
-/** All are asked for with one: the methods of a template are its own. */
+/**
+ * The one method that all are asked for with: the methods of a template are its own. the methods of
+ * a template are its own.
+ */
 const ANY = 'GET'
 
 /**

@@ -15,7 +15,7 @@ export interface FieldError {
     | 'FieldValueTooMany'
     | 'FieldValueDuplicate'
     | 'FieldValueTypeInvalid'
-  /** Without the field. */
+  /** The message without the field. */
   readonly message: string
 }
 

@@ -24,7 +24,7 @@ export interface InstallerParts {
   readonly delegated: () => readonly ApiGroup[]
   readonly storages: StorageHost
   readonly warn: (message: string) => void
-  /** Of the documents of OpenAPI. */
+  /** The info of the documents of OpenAPI. */
   readonly info: object
 }
 
@@ -53,7 +53,7 @@ export class GroupInstaller {
   }
 
   /**
-   * All of them or none. What is returned takes them back.
+   * Installs all of them or none. What is returned takes them back.
    * @throws QuiesceError ERR_OPTION_INVALID, ERR_DUPLICATE
    */
   install(groups: readonly ApiGroup[]): Disposable {
@@ -78,7 +78,7 @@ export class GroupInstaller {
     return this.#add([group])
   }
 
-  /** Of this server alone. */
+  /** The groups of this server alone. */
   get groups(): readonly ApiGroup[] {
     return this.#groups
   }

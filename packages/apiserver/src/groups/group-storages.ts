@@ -5,7 +5,7 @@ import type { Storage } from './storage/storage.ts'
 export interface StorageHost {
   /** Has the server's readiness wait for a resource. */
   readonly awaitReady: (resource: string, probe: StorageProbe) => void
-  /** Called once, when there is a first storage to destroy. */
+  /** Takes the function that destroys storages, once, when there is a first one. */
   readonly destroyAtEnd: (destroy: () => Promise<void>) => unknown
   /** Is given what a storage has thrown whose end nothing waits for. */
   readonly failed: (error: unknown) => void
@@ -26,7 +26,7 @@ export class GroupStorages {
     this.#host = host
   }
 
-  /** There are storages, or there will be. */
+  /** Expects storages: there are some, or there will be. */
   expect(): void {
     if (!this.#isExpected) this.#host.destroyAtEnd(this.#destroy)
     this.#isExpected = true

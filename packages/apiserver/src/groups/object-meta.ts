@@ -21,7 +21,10 @@ const FIELDS: readonly (readonly [keyof ObjectMeta, GoType])[] = [
   ['ownerReferences', '[]v1.OwnerReference'],
   ['finalizers', '[]string'],
 ]
-/** Read from clients, and not kept: no server here says who owns which field (V73). */
+/**
+ * The fields that are read from clients, and not kept: no server here says who owns which field
+ * (V73). no server here says who owns which field (V73).
+ */
 const LEFT_OUT: ReadonlySet<string> = new Set(['managedFields', 'selfLink'])
 const KNOWN: ReadonlySet<string> = new Set(FIELDS.map(([name]) => name))
 
@@ -97,7 +100,7 @@ function asOwner(given: Fields): OwnerReference {
   }
 }
 
-/** In the order of {@link FIELDS}, for what was put together from several. */
+/** The metadata in the order of {@link FIELDS}, for what was put together from several. */
 export function orderedMeta(metadata: ObjectMeta): ObjectMeta {
   const ordered: Fields = {}
   for (const [name] of FIELDS) if (metadata[name] !== undefined) ordered[name] = metadata[name]

@@ -27,7 +27,10 @@ export class ImpersonationForbidden extends Error {
 
 type Ask = (attributes: AuthorizationAttributes) => Decision | Promise<Decision>
 
-/** So many questions of one kind are first asked as one, with `*` for the name. */
+/**
+ * The number of questions of one kind from which on they are first asked as one, with `*` for the
+ * name.
+ */
 const MANY = 4
 const MASTERS = 'system:masters'
 const NODES = 'system:nodes'

@@ -10,7 +10,7 @@ export interface ImpersonationMode {
   readonly isFor: (wanted: WantedUser, requestor: UserInfo) => boolean
 }
 
-/** In the tokens of its service account a pod says on which node it runs. */
+/** The field in the tokens of its service account by which a pod says on which node it runs. */
 const NODE_NAME = 'authentication.kubernetes.io/node-name'
 
 const isNameOnly = ({ uid, groups, extra }: WantedUser): boolean => uid === '' && groups.length === 0 && Object.keys(extra).length === 0
@@ -19,7 +19,8 @@ const isNameOnly = ({ uid, groups, extra }: WantedUser): boolean => uid === '' &
 export const ASSOCIATED_NODE = 'associated-node'
 
 /**
- * In the order in which they are tried; the first that allows it counts.
+ * The modes in the order in which they are tried; the first that allows it counts. the first that
+ * allows it counts.
  * @see kubernetes/apiserver pkg/endpoints/filters/impersonation/mode.go allImpersonationModes
  */
 export const MODES: readonly ImpersonationMode[] = [

@@ -12,13 +12,13 @@ const EXTRA = 'impersonate-extra-'
 /** A user that a request asks to act as, as its headers say it. */
 export type WantedUser = Required<UserInfo>
 
-/** Of nearly all requests none of the names begins so. */
+/** Whether a header is of impersonation; of nearly all requests none is. */
 const isOfImpersonation = (name: string): boolean =>
   name.startsWith('impersonate-') && (name === USER || name === UID || name === GROUP || name.startsWith(EXTRA))
 
 /**
- * Whom a request asks to act as; undefined: as the one that it is. The headers are taken out of it.
- * One that names no user, or several, is none (V42).
+ * The user that a request asks to act as; undefined: as the one that it is. undefined: as the one
+ * that it is. The headers are taken out of it. One that names no user, or several, is none (V42).
  * @throws Error with what its client is told
  * @see kubernetes/apiserver pkg/endpoints/filters/impersonation/constrained_impersonation.go
  * processImpersonationHeaders
@@ -58,7 +58,7 @@ function extraOf({ rawHeaders }: IncomingMessage): WantedUser['extra'] {
 
 const textOf = (value: string): string => utf8Of(value, 'an impersonation header is no UTF-8')
 
-/** As Go prints the value of such a struct. */
+/** The value of such a struct as Go prints it. */
 function goSyntax({ name, uid, groups, extra }: WantedUser): string {
   const list = (texts: readonly string[]): string => (texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map(goQuote).join(', ')}}`)
   const keys = Object.keys(extra).sort()

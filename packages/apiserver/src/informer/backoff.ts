@@ -1,7 +1,7 @@
 /** How long to wait before something is tried again. */
 export interface Backoff {
   readonly initialMs: number
-  /** Before the jitter. */
+  /** The longest wait, before the jitter. */
   readonly maxMs: number
   /** How much longer than that it may be by chance, as a part of it. */
   readonly jitter: number

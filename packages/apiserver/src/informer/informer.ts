@@ -44,7 +44,7 @@ export type InformerEvent<T extends ApiObject = ApiObject> =
 export interface InformerOptions<T extends ApiObject = ApiObject> {
   /** Time between two reminders of all objects. Default 0: there are none. */
   readonly resync?: Duration
-  /** By which objects are found beside their keys. Default: none. */
+  /** The indexers by which objects are found beside their keys. Default: none. */
   readonly indexers?: Readonly<Record<string, Indexer<T>>>
   /**
    * Is given every error for which the informer waits and tries again. Default: none are
@@ -79,7 +79,7 @@ export function createInformer<T extends ApiObject>(client: ListWatch<T>, option
 }
 
 export class Informer<T extends ApiObject = ApiObject> {
-  /** That of its client. */
+  /** The name of its client. */
   readonly name: string
   /**
    * First, as `added`, what is there when it is subscribed to; then whatever happens, in order. It

@@ -18,7 +18,10 @@ export interface SharedInformersOptions {
 }
 
 export interface InformerScope<T extends ApiObject = ApiObject> extends LoopbackScope {
-  /** By which objects are found beside their keys; for the first who asks for this informer. */
+  /**
+   * The indexers by which objects are found beside their keys; for the first who asks for this
+   * informer. for the first who asks for this informer.
+   */
   readonly indexers?: Readonly<Record<string, Indexer<T>>>
 }
 

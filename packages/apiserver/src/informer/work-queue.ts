@@ -26,7 +26,7 @@ export interface WorkQueueOptions {
 
 /** What a worker may say of a key that it has brought in order. */
 export interface Reconciled {
-  /** It is to be looked at again after this time, also when nothing happens. */
+  /** The time after which it is to be looked at again, also when nothing happens. */
   readonly requeueAfter?: Duration
 }
 
@@ -69,7 +69,7 @@ export class WorkQueue {
   /** Keys that wait for a worker, the oldest first. */
   readonly #waiting = new Set<string>()
   readonly #processing = new Set<string>()
-  /** Those of them that have been added again. */
+  /** The keys of them that have been added again. */
   readonly #again = new Set<string>()
   /** Timers of keys that come later, by key. */
   readonly #later = new Map<string, { readonly at: number; readonly timer: unknown }>()
@@ -229,7 +229,10 @@ export class WorkQueue {
     return Math.max(0, turn - (this.#burst - 1) * this.#turnMs - now)
   }
 
-  /** While it was worked on it was added again, also before a shut-down, which keeps it. */
+  /**
+   * Puts a key back that was added again while it was worked on, also before a shut-down, which
+   * keeps it.
+   */
   #comeAgain(key: string): void {
     const worker = this.#workers.shift()
     if (worker === undefined) return void this.#waiting.add(key)

@@ -76,7 +76,9 @@ export const electionMachine = setup({
       initial: 'term',
       on: { stop: 'ending' },
       states: {
-        /** From one renewal to the next; entered anew with each. */
+        /**
+         * The time from one renewal to the next; entered anew with each. entered anew with each.
+         */
         term: {
           after: { left: '#leader-election.losing' },
           initial: 'resting',
@@ -102,7 +104,10 @@ export const electionMachine = setup({
         },
       },
     },
-    /** It has lost the lease: what a leader does has to end before it can be one again. */
+    /**
+     * The candidate has lost the lease: what a leader does has to end before it can be one again.
+     * what a leader does has to end before it can be one again.
+     */
     losing: {
       invoke: { id: 'settle-lost', src: 'settle', onDone: 'candidate.waiting', onError: 'candidate.waiting' },
       on: { stop: 'stopped' },

@@ -121,7 +121,7 @@ export function apiServerId(addresses: readonly string[]): string {
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** In lower case and without padding. */
+/** Base32 in lower case and without padding. */
 function base32(bytes: Uint8Array): string {
   let text = ''
   let value = 0

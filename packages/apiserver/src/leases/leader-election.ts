@@ -26,9 +26,9 @@ import { LEASES, type Lease, type LeaseSpec } from './lease.ts'
 const JITTER = 1.2
 
 export interface LeaderElectionOptions {
-  /** Of the lease: what is led. */
+  /** The name of the lease: what is led. what is led. */
   readonly name: string
-  /** Of the lease. Default `kube-system`. */
+  /** The namespace of the lease. Default `kube-system`. */
   readonly namespace?: string
   /** What the leader is known by; no two candidates have the same. Default: the host and a UUID. */
   readonly identity?: string
@@ -107,7 +107,7 @@ export class LeaderElector {
   readonly #retryMs: number
   readonly #actor: Actor<typeof electionMachine>
   readonly #ended: Promise<void>
-  /** As it was written last by this candidate. */
+  /** The lease as it was written last by this candidate. */
   #held: Lease | undefined
   /** What was seen last, and since when it has been so, by this candidate's own clock. */
   #observed: { readonly version: string; readonly holder: string; readonly atMs: number; readonly durationMs: number } | undefined

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 
-/** Those that have no body, which a Response must not have either then. */
+/** The statuses that have no body, which a Response must not have either then. */
 const WITHOUT_BODY: readonly number[] = [204, 205, 304]
 
 /** What came, as `fetch` would give it. */

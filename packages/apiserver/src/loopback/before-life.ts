@@ -18,7 +18,10 @@ export class LoopbackBeforeLife implements LoopbackClient {
   /** @see Loopback.check */
   readonly check = (): void => this.#own?.check()
 
-  /** To be called once: from now on it is the client of the server that is run. */
+  /**
+   * Becomes, once, the client of the server that is run. from now on it is the client of the server
+   * that is run.
+   */
   become(own: Loopback): void {
     this.#own = own
   }
@@ -26,7 +29,7 @@ export class LoopbackBeforeLife implements LoopbackClient {
 
 /** What a hook of an API server is given beside what every hook is. */
 export interface WithLoopback {
-  /** As `loopback` of the server. */
+  /** The client as `loopback` of the server. */
   readonly loopback: LoopbackClient
 }
 

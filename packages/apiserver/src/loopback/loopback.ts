@@ -17,11 +17,13 @@ export const LOOPBACK_DAYS = 1_096
 /** A client that speaks to nothing but the server that it belongs to. */
 export interface LoopbackClient {
   /**
-   * As `fetch`, with a path in place of a URL: over the server's own listener, with all its
-   * filters, as the user `system:apiserver` of the group `system:masters` where the server
-   * authenticates. The server answers it also while it refuses others. Redirects are not followed;
-   * each request has a connection of its own, until the body of its answer is read or cancelled.
-   * Rejects as `fetch` does with the reason of an aborted `signal`.
+   * A client like `fetch`, with a path in place of a URL: over the server's own listener, with all
+   * its filters, as the user `system:apiserver` of the group `system:masters` where the server
+   * authenticates. over the server's own listener, with all its filters, as the user
+   * `system:apiserver` of the group `system:masters` where the server authenticates. The server
+   * answers it also while it refuses others. Redirects are not followed; each request has a
+   * connection of its own, until the body of its answer is read or cancelled. Rejects as `fetch`
+   * does with the reason of an aborted `signal`.
    * @param path from its slash on, with the query; what may not stand in a URL is escaped
    * @throws QuiesceError ERR_NOT_LISTENING before the server listens, and from the close of its
    * listeners on; ERR_OPTION_INVALID for a path without its slash
@@ -52,7 +54,10 @@ export class Loopback implements LoopbackClient, OwnClient {
     this.#isKnown = isKnown
   }
 
-  /** Made for the first listener with TLS; the same one for the others. */
+  /**
+   * The pair, made for the first listener with TLS; the same one for the others. the same one for
+   * the others.
+   */
   readonly pair = async (): Promise<OwnPair> => {
     const { selfSigned } = await loadSelfSigned()
     const now = this.#clock.wall()
@@ -106,7 +111,10 @@ export class Loopback implements LoopbackClient, OwnClient {
   }
 }
 
-/** As a URL has it: without a fragment, and what may not stand in it escaped. */
+/**
+ * The path as a URL has it: without a fragment, and what may not stand in it escaped. without a
+ * fragment, and what may not stand in it escaped.
+ */
 const escaped = (path: string): string =>
   path.replace(/#.*$/s, '').replace(/[^!-~]+/g, (text) => Buffer.from(text).toString('hex').toUpperCase().replaceAll(/../g, '%$&'))
 

@@ -47,5 +47,5 @@ async function askOn(session: ClientHttp2Session, { path, method, headers, body,
   return fetchResponse(method, status, rawHeaders, stream)
 }
 
-/** It may be read to its end later than it is written. */
+/** The half that is written; the stream may be read to its end later than it is written. */
 type WritableHalf = ClientHttp2Stream & NodeJS.WritableStream

@@ -8,7 +8,10 @@ export interface LoopbackTarget {
   readonly host?: string
   readonly port?: number
   readonly isTls: boolean
-  /** Of HTTP/2 alone, without TLS: its clients know that beforehand. */
+  /**
+   * Whether it is HTTP/2 alone, without TLS: its clients know that beforehand. its clients know
+   * that beforehand.
+   */
   readonly isHttp2: boolean
 }
 

@@ -27,7 +27,10 @@ const COMPONENT = 'apiserver'
 /** Labels that all metrics of requests have. */
 const OF_REQUEST = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const
 
-/** By status, too: more than there are of the others. */
+/**
+ * The most series of counts, which are by status, too: more than there are of the others. more than
+ * there are of the others.
+ */
 const COUNTS_MAX = 10 * SERIES_MAX
 
 const SLOW_BOUNDS = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
@@ -46,10 +49,10 @@ const OF_OTHERS = ['apf-queue-wait', 'mutating-webhook', 'validating-webhook'] a
 /** The series of requests with the same labels, found by one look-up for each request. */
 interface RequestSeries {
   readonly labels: readonly string[]
-  /** By status. */
+  /** The counts by status. */
   readonly counts: Map<number, Count>
   readonly duration: Distribution
-  /** Made when there is something to say. */
+  /** The distribution, made when there is something to say. */
   sli: Distribution | undefined
   sizes: Distribution | undefined
 }
@@ -247,7 +250,7 @@ export class ApiMetrics implements RequestMetrics {
     return count
   }
 
-  /** Left in {@link #labels} until it is called again. */
+  /** The labels, left in {@link #labels} until it is called again. */
   #labelsOf(exchange: ApiExchange, code: number): readonly string[] {
     const { info, request } = exchange
     const labels = this.#labels

@@ -23,7 +23,7 @@ type OnTwice = (path: string, registeredAt: string) => void
 /** What is looked at for a request: made anew at each change, so that none sees half of one. */
 interface Table {
   readonly exact: ReadonlyMap<string, ApiHandler>
-  /** In the order in which they are tried. */
+  /** The prefixes in the order in which they are tried. */
   readonly prefixes: readonly (readonly [string, ApiHandler])[]
 }
 

@@ -5,7 +5,10 @@ import { sendStatus } from '../status.ts'
 import type { ApiHandler } from './path-mux.ts'
 
 interface RestRoute {
-  /** It and everything below it is this route's: what is below is not found. */
+  /**
+   * The root of the route, to which everything below it belongs: what is below is not found. what
+   * is below is not found.
+   */
   readonly root: string
   /** Types of answers, as the refusal of others names them. */
   readonly produces: readonly string[]
@@ -64,7 +67,10 @@ export function restRoute({ root, produces, get }: RestRoute): ApiHandler {
   }
 }
 
-/** Without parameters, and so without quality: what is wanted most is not the question here. */
+/**
+ * The types of a header without parameters, and so without quality: what is wanted most is not the
+ * question here. what is wanted most is not the question here.
+ */
 const typesOf = (header: string): readonly string[] => header.split(',').map((clause) => (clause.split(';')[0] as string).trim())
 
 /** Empty segments do not count. */

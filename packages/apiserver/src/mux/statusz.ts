@@ -14,7 +14,7 @@ const TEXT = { type: 'text/plain' }
 const OFFERED = [...OBJECT_TYPES.map(({ type }) => ({ type, as: AS_STATUSZ })), TEXT]
 const ACCEPTED = OFFERED.map(({ type }) => type)
 
-/** Of the API itself, which say nothing about the server, and the page's own. */
+/** The folders of the API itself, which say nothing about the server, and the page's own. */
 const NOT_FOR_DEBUGGING: ReadonlySet<string> = new Set(['/api', '/apis', '/openapi', '/openid', '/.well-known', '/statusz'])
 
 /**
@@ -51,11 +51,13 @@ export function statuszPage(clock: Clock, binaryVersion: string, listedPaths: ()
   }
 }
 
-/** By their first segments, each once, in the order of the listed paths. */
+/** The folders of paths by their first segments, each once, in the order of the listed paths. */
 const folders = (listedPaths: readonly string[]): readonly string[] =>
   [...new Set(listedPaths.map((path) => `/${path.split('/')[1]}`))].filter((folder) => !NOT_FOR_DEBUGGING.has(folder))
 
-/** As Go's `time.UnixDate`: `Wed Oct 16 21:03:43 UTC 2024`. */
+/**
+ * A time as Go's `time.UnixDate`: `Wed Oct 16 21:03:43 UTC 2024`. `Wed Oct 16 21:03:43 UTC 2024`.
+ */
 function unixDate(at: number): string {
   const [weekday, day, month, year, time] = new Date(at).toUTCString().split(/,? /)
   return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`

@@ -6,8 +6,8 @@ import { pathOf, queryTexts } from '../engine.ts'
  */
 export interface RequestInfo {
   /**
-   * For a resource request `get`, `list`, `watch`, `create`, …; otherwise the HTTP method in lower
-   * case.
+   * The verb: `get`, `list`, `watch`, `create`, … for a resource request; otherwise the HTTP method
+   * in lower case. otherwise the HTTP method in lower case.
    */
   readonly verb: string
   readonly isResourceRequest: boolean
@@ -80,7 +80,10 @@ const LOWER_CASE: ReadonlyMap<string, string> = new Map(
   ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((method) => [method, method.toLowerCase()]),
 )
 
-/** Always with the same fields in the same order, and nothing copied: every request has one. */
+/**
+ * The info, always with the same fields in the same order, and nothing copied: every request has
+ * one. every request has one.
+ */
 function info(verb: string, path: string, apiPrefix = '', resource?: Partial<RequestInfo>): RequestInfo {
   return {
     verb,

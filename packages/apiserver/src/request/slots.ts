@@ -28,5 +28,5 @@ export class Slot<T> {
   }
 }
 
-/** Those of a new request. */
+/** The slots of a new request. */
 export const emptySlots = (): unknown[] => INITIAL.slice()

@@ -10,7 +10,7 @@ export interface Upgrade {
   readonly ordinary: ApiHandler
 }
 
-/** Of one that has come behind the count. */
+/** The upgrade that has come behind the count. */
 export const UPGRADE = new Slot<Upgrade | undefined>(undefined)
 
 /** Whether its socket was given to the handler of an upgrade. */

@@ -89,7 +89,7 @@ function requirementOf(take: () => string, next: () => string): LabelRequirement
   return { key, operator, values: new Set(values) }
 }
 
-/** Behind `=` nothing is the empty value. */
+/** A value behind `=`; nothing is the empty one. */
 function oneOf(take: () => string, next: () => string): string {
   if (next() === '' || next() === ',') return ''
   const value = take()

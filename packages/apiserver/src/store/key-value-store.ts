@@ -36,7 +36,8 @@ export interface KeyValueStore {
    */
   put(write: PutWrite): Promise<Written>
   /**
-   * As `put`. A key that is not there is nothing to delete: no revision is used for that.
+   * Deletes a key, like `put`. A key that is not there is nothing to delete: no revision is used
+   * for that.
    * @throws StoreError as `put`
    */
   delete(write: DeleteWrite): Promise<Deleted>
@@ -63,17 +64,20 @@ export interface KeyValueStore {
 /** Keys from one on to before another, in the order of their text, which is ASCII. */
 export interface KeyRange {
   readonly from: string
-  /** Not part of it any more; left out: to the last key. */
+  /**
+   * The first key that is not part of it any more; left out: to the last key. left out: to the last
+   * key.
+   */
   readonly to?: string | undefined
 }
 
 export interface KeyValue {
   readonly key: string
-  /** Not to be changed. */
+  /** The value, which must not be changed. */
   readonly value: Uint8Array
-  /** At which the key came to be. */
+  /** The revision at which the key came to be. */
   readonly createRevision: number
-  /** At which this value was written. */
+  /** The revision at which this value was written. */
   readonly modRevision: number
 }
 
@@ -84,7 +88,7 @@ export interface Got {
 }
 
 export interface RangeQuery extends KeyRange {
-  /** Left out: the newest revision. */
+  /** The revision to read at; left out: the newest one. the newest revision. */
   readonly at?: number | undefined
   /** How many entries at most; 0 has nothing but the count. Left out: all. */
   readonly limit?: number | undefined
@@ -129,9 +133,12 @@ export type Deleted = { readonly isDone: true; readonly revision: number; readon
 export interface StoreChange {
   readonly key: string
   readonly revision: number
-  /** After it; undefined: the key was deleted. */
+  /** The value after the change; undefined: the key was deleted. undefined: the key was deleted. */
   readonly current: KeyValue | undefined
-  /** Before it; undefined: the key was not there. */
+  /**
+   * The value before the change; undefined: the key was not there. undefined: the key was not
+   * there.
+   */
   readonly previous: KeyValue | undefined
 }
 
@@ -151,8 +158,8 @@ export interface StoreWatcher {
    */
   next(changes: readonly StoreChange[], revision: number): void
   /**
-   * Nothing more comes, though the watch was not closed. `compacted`: not all changes behind its
-   * revision are known; `unavailable`: the store is lost; `closed`: it has ended.
+   * Learns that nothing more comes, though the watch was not closed. `compacted`: not all changes
+   * behind its revision are known; `unavailable`: the store is lost; `closed`: it has ended.
    */
   ended(error: StoreError): void
 }
@@ -163,18 +170,22 @@ export interface StoreWatch {
    * call.
    */
   requestProgress(): void
-  /** Nothing more is given. */
+  /** Ends the watch: nothing more is given. */
   close(): void
 }
 
 /** How an engine comes to a store, and what it says of it. */
 export interface StoreEngine {
-  /** As it is written in logs: `memory`, `file:/var/lib/shop.db`. It has no password in it. */
+  /**
+   * The name as it is written in logs: `memory`, `file:/var/lib/shop.db`. `memory`,
+   * `file:/var/lib/shop.db`. It has no password in it.
+   */
   readonly name: string
   /** What its check of `/readyz` is called; left out: it has none, as it cannot fail. */
   readonly check?: string | undefined
   /**
-   * Once: an engine that has failed to open may be opened again, one that is open may not. What
+   * Opens the engine, once: one that has failed to open may be opened again, one that is open may
+   * not. an engine that has failed to open may be opened again, one that is open may not. What
    * takes no time is no promise.
    * @throws StoreError damaged: trying again is no use; whatever else: it may be of use
    */
@@ -184,7 +195,10 @@ export interface StoreEngine {
 export interface OpenContext {
   /** Aborted when the store is not wanted any more. */
   readonly signal: AbortSignal
-  /** Called whenever what the store can do changes; one that has opened is `ready`. */
+  /**
+   * Learns of every change in what the store can do; one that has opened is `ready`. one that has
+   * opened is `ready`.
+   */
   readonly onCondition: (condition: StoreCondition) => void
 }
 

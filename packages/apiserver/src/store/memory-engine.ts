@@ -60,11 +60,14 @@ interface Listener {
 
 class MemoryStore implements KeyValueStore {
   readonly #history: number
-  /** Of each key, oldest first; the last is what is there now. */
+  /**
+   * The versions of each key, oldest first; the last is what is there now. the last is what is
+   * there now.
+   */
   readonly #versions = new Map<string, Version[]>()
-  /** Of `#versions`, sorted. */
+  /** The keys of `#versions`, sorted. */
   readonly #keys: string[] = []
-  /** Since the revision that is compacted, oldest first. */
+  /** The changes since the revision that is compacted, oldest first. */
   readonly #changes: StoreChange[] = []
   readonly #listeners = new Set<Listener>()
   /** Watches that have not been given yet what was there before them. */

@@ -1,6 +1,6 @@
 import { assign, fromCallback, fromPromise, setup } from 'xstate'
 
-/** Behind a failed try to open, the next one comes after so long, and twice as long each time. */
+/** The wait after a failed try to open, which doubles each time. */
 export const RETRY = { firstMs: 100, maxMs: 10_000 } as const
 
 export type StoreEvent =

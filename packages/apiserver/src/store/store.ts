@@ -80,7 +80,9 @@ export class Store {
     throw new StoreError('unavailable', `the storage ${this.name} is ${state}${because(this.#why)}`, { state }, this.#why)
   }
 
-  /** One more that uses it. What this returns ends that; the store closes with the last of them. */
+  /**
+   * Adds a user of the store. What this returns ends that; the store closes with the last of them.
+   */
   hold(): () => Promise<void> {
     this.#holders++
     let isHeld = true
@@ -91,14 +93,17 @@ export class Store {
     }
   }
 
-  /** Whatever holds it: nothing is written after it. A second call waits for the first. */
+  /**
+   * Closes the store, whatever holds it: nothing is written after it. nothing is written after it.
+   * A second call waits for the first.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#closed
     this.#actor.send({ type: 'close' })
     return this.#closing
   }
 
-  /** Of its life, for those who watch it. */
+  /** The actors of its life, for those who watch it. */
   actors(): readonly [Actor<Machine>] {
     return [this.#actor]
   }

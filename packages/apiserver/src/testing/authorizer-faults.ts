@@ -98,7 +98,7 @@ const ODD_QUESTIONS: readonly AuthorizationAttributes[] = [
   },
 ]
 
-/** One that is changed throws. */
+/** The same value, which throws when it is changed. */
 function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   for (const each of Object.values(value)) frozen(each)

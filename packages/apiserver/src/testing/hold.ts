@@ -5,8 +5,8 @@ export class Hold {
   #held: Deferred<void> | undefined
 
   /**
-   * It does not answer until {@link release}; what it is asked meanwhile gets the answer that it
-   * has then. A second call does nothing.
+   * Holds all answers until {@link release}; what it is asked meanwhile gets the answer that it has
+   * then. what it is asked meanwhile gets the answer that it has then. A second call does nothing.
    */
   hold(): void {
     this.#held ??= deferred()
@@ -18,7 +18,7 @@ export class Hold {
     this.#held = undefined
   }
 
-  /** At once, or when it is released. */
+  /** The answer at once, or when it is released. */
   protected whenReleased<T>(answer: () => T | PromiseLike<T>): T | PromiseLike<T> {
     return this.#held ? this.#held.promise.then(answer) : answer()
   }

@@ -7,7 +7,7 @@ export interface TracedRequest {
     readonly httpVersion: string
     readonly socket?: { readonly remoteAddress?: string | undefined } | undefined
   }
-  /** That of the span. Names of objects and namespaces are not in it. */
+  /** The name of the span. Names of objects and namespaces are not in it. */
   readonly name: string
   /** Milliseconds since the epoch. */
   readonly receivedAt: number

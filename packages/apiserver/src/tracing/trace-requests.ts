@@ -90,7 +90,8 @@ function spanOf(span: Span, inside: Context, failed: (thrown: unknown) => void):
 }
 
 /**
- * As semantic conventions name them; the query is left out, which may hold secrets.
+ * The attributes as semantic conventions name them; the query is left out, which may hold secrets.
+ * the query is left out, which may hold secrets.
  * @see https://opentelemetry.io/docs/specs/semconv/http/http-spans/
  */
 function attributesOf({ request: { method = 'GET', url = '/', headers, httpVersion, socket } }: TracedRequest): Attributes {

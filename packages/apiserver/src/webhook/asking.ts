@@ -4,15 +4,15 @@ import { BYTES_MAX, isTaken, type Poster } from './client.ts'
 import { type RemoteFailure, statusFailureIn } from './review.ts'
 
 interface AskingSettings {
-  /** Of one attempt. */
+  /** The time of one attempt. */
   readonly timeoutMs: number
-  /** Before the second of five attempts; it grows with each. */
+  /** The wait before the second of five attempts; it grows with each. it grows with each. */
   readonly initialBackoffMs: number
 }
 
 interface AskingWorld {
   readonly clock: Clock
-  /** From 0 up to 1. */
+  /** A random number from 0 up to 1. */
   readonly random: () => number
 }
 
@@ -86,7 +86,7 @@ interface FailedAttempt {
 }
 
 /**
- * By the reason that the server gives, else by the status.
+ * Whether the failure may pass, by the reason that the server gives, else by the status.
  * @see kubernetes/apiserver pkg/util/webhook/webhook.go DefaultShouldRetry
  */
 const mayPass = (status: number, failure: RemoteFailure | undefined): boolean =>

@@ -25,17 +25,20 @@ export const isTaken = (status: number): boolean => status >= 200 && status <= 2
 
 /** Posts JSON to one server. */
 export interface Poster {
-  /** Before the first post. @throws QuiesceError ERR_OPTION_INVALID for files of no use */
+  /**
+   * Opens the client before the first post. @throws QuiesceError ERR_OPTION_INVALID for files of no
+   * use
+   */
   open(clock: Clock): Promise<void>
   /** Rejects when there was no whole answer; aborted, with the reason of the signal. */
   post(body: string, signal: AbortSignal): Promise<RemoteAnswer>
-  /** After the last post. */
+  /** Closes the client after the last post. */
   close(): void
 }
 
 /** Files are read again when they may be older; upstream's tokens are, too. */
 const RELOAD_MS = 60_000
-/** Of an answer. A server that sends more is not the one that was meant. */
+/** The most bytes of an answer. A server that sends more is not the one that was meant. */
 export const BYTES_MAX = 1024 * 1024
 
 /**
@@ -140,7 +143,10 @@ function foundAt(place: RemotePlace): Remote | Promise<Remote> {
   return 'kubeconfig' in place ? remoteOfKubeconfig(place.kubeconfig) : place
 }
 
-/** Whatever else its query says stays as it is written, another timeout too. */
+/**
+ * The URL with the timeout in its query, which otherwise stays as it is written, another timeout
+ * too.
+ */
 function withTimeout(given: string, timeout: string): URL {
   const url = new URL(given)
   if (!url.searchParams.has('timeout')) url.search += `${url.search === '' ? '?' : '&'}timeout=${timeout}`

@@ -19,7 +19,7 @@ export const remoteOptions = <const Flag extends string>(flag: Flag, what: strin
     meaning: `Kubeconfig file of the server that ${what} are posted to`,
     upstream: `--${flag}`,
   }),
-  /** In place of a kubeconfig. */
+  /** The URL, in place of a kubeconfig. */
   url: option(text('a URL of http or https', isUrl), { defaultWords: 'none', meaning: `Where ${what} are posted to` }),
   /** Sent with each, such as `Authorization`. */
   headers: option(
@@ -38,7 +38,10 @@ export const remoteOptions = <const Flag extends string>(flag: Flag, what: strin
   key: option(text(PEM, isPem), { defaultWords: 'none', meaning: 'Key of that certificate, as PEM', secret: true }),
 })
 
-/** Of a process in a pod: the API server of its cluster, by the pod's service account. */
+/**
+ * The word of a process in a pod for the API server of its cluster, by the pod's service account.
+ * the API server of its cluster, by the pod's service account.
+ */
 export const IN_CLUSTER = 'in-cluster'
 
 /**

@@ -69,7 +69,7 @@ const messageIn = ({ message }: Fields, secret: string): string =>
 /** A text of another server, to which it was told a secret. */
 export const withoutSecret = (text: string, secret: string): string => (secret === '' ? text : text.replaceAll(secret, '<secret>'))
 
-/** In one line. */
+/** A text in one line. */
 export const shortLine = (text: string): string => text.slice(0, MESSAGE_MAX).replace(/\s+/g, ' ')
 
 const short = (given: unknown): string => shortLine(show(given))

@@ -14,7 +14,10 @@ export interface RbacRule {
   readonly apiGroups?: readonly string[]
   /** `pods`, `pods/log`, `*\/scale`; `*` is all, subresources included. */
   readonly resources?: readonly string[]
-  /** None is all. A request that names no object, such as a list, is about none of them. */
+  /**
+   * The names of the objects; none is all. A request that names no object, such as a list, is about
+   * none of them.
+   */
   readonly resourceNames?: readonly string[]
   /** Paths, in cluster roles only; `*` may stand at the end. */
   readonly nonResourceURLs?: readonly string[]
@@ -50,7 +53,10 @@ export interface RbacSubject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
   readonly apiGroup?: string
   readonly name: string
-  /** Of a service account; default: that of its role binding. */
+  /**
+   * The namespace of a service account; default: that of its role binding. default: that of its
+   * role binding.
+   */
   readonly namespace?: string
 }
 
@@ -76,7 +82,7 @@ export interface ClusterRoleBinding extends Versioned {
   readonly roleRef: RoleRef
 }
 
-/** As `kubectl` users write them. */
+/** Objects as `kubectl` users write them. */
 export type RbacObject = Role | ClusterRole | RoleBinding | ClusterRoleBinding
 
 type Check = (given: unknown) => readonly Wrong[]
@@ -97,7 +103,9 @@ const list =
     return given.flatMap((each, index) => item(each).map((wrong) => at(`[${index}]`, wrong)))
   }
 
-/** One that is left out, or null as YAML has it, is fine unless it is needed. */
+/**
+ * A checked object. A field that is left out, or null as YAML has it, is fine unless it is needed.
+ */
 const object =
   (allowed: string, checks: Readonly<Record<string, Check>>, needed: readonly string[]): Check =>
   (given) => {

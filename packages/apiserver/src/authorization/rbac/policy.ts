@@ -7,9 +7,9 @@ import { type Matcher, matcherOf } from './rules.ts'
 
 /** What a policy says. */
 export interface RbacPolicy {
-  /** Of a request. */
+  /** The decision about a request. */
   readonly decide: (asked: AuthorizationAttributes) => Decision
-  /** Of a user, in the whole cluster and in one namespace. */
+  /** The rules of a user, in the whole cluster and in one namespace. */
   readonly rulesFor: (user: UserInfo, namespace: string) => UserRules
 }
 
@@ -24,7 +24,7 @@ interface Grant {
   readonly allow: Decision
 }
 
-/** Those of one scope: the cluster, or a namespace. */
+/** The grants of one scope: the cluster, or a namespace. the cluster, or a namespace. */
 interface Grants {
   readonly ofUser: Map<string, Grant[]>
   readonly ofGroup: Map<string, Grant[]>
@@ -150,7 +150,7 @@ interface Named<T = unknown> {
   readonly name: string
 }
 
-/** As `kubectl get -o yaml` writes several. */
+/** The items as `kubectl get -o yaml` writes several. */
 function itemsOf(given: unknown, name: string): readonly Named[] {
   if (!isRecord(given) || given['kind'] !== 'List' || !Array.isArray(given['items'])) return [{ given, name }]
   return given['items'].map((item: unknown, index) => ({ given: item, name: `${name}.items[${index}]` }))

@@ -13,7 +13,7 @@ interface Part {
   readonly verbs: readonly string[]
 }
 
-/** In the order of their names. */
+/** The parts in the order of their names. */
 function partsOf({ resource, storage }: ResourceStorage): readonly Part[] {
   const verbs = verbsOf(storage).filter((verb) => PART_VERBS.has(verb))
   const parts: Part[] = []
@@ -82,7 +82,10 @@ export const apiResourceList = ({ group }: ApiGroup, { version, resources }: Api
 export const storageVersionHash = (group: string, version: string, kind: string): string =>
   createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64')
 
-/** Of both roots: all groups with all of their resources. */
+/**
+ * The list of both roots: all groups with all of their resources. all groups with all of their
+ * resources.
+ */
 export interface AggregatedList {
   readonly metadata: object
   readonly items: readonly object[]

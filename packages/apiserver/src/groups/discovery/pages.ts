@@ -7,7 +7,7 @@ import { sendNotAcceptable } from '../../status.ts'
 import type { ApiGroup } from '../api-group.ts'
 import { type AggregatedList, aggregatedList } from './documents.ts'
 
-/** Of what discovery answers with. */
+/** The media types that discovery answers with. */
 export const DISCOVERY_TYPES = OBJECT_TYPES.map(({ type }) => type)
 
 const AGGREGATED = { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2' }

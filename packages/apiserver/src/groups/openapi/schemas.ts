@@ -3,7 +3,7 @@ import type { JsonSchema } from '../resource/schema.ts'
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
-/** With which a reference to a schema begins. */
+/** The beginning of a reference to a schema. */
 export const REFS = '#/components/schemas/'
 
 export const refTo = (name: string): object => ({ $ref: `${REFS}${name}` })
@@ -15,7 +15,7 @@ const texts = (description: string): object => ({ type: 'object', additionalProp
 export const OBJECT_META = `${META}.ObjectMeta`
 export const LIST_META = `${META}.ListMeta`
 
-/** Of every object, by their names. */
+/** The schemas of every object, by their names. */
 export const COMMON_SCHEMAS: object = {
   [OBJECT_META]: {
     type: 'object',

@@ -5,7 +5,7 @@ import type { MessageShape } from '../protobuf/read-message.ts'
 import { type JsonSchema, readSchema, type StandardJsonSchema } from './schema.ts'
 import type { Strategy } from './strategy.ts'
 
-/** One more column of what `kubectl get` prints. */
+/** A further column of what `kubectl get` prints. */
 export interface Column {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
@@ -28,9 +28,12 @@ export interface ScalePaths {
 }
 
 export interface VersionDefinition<S extends JsonSchema | StandardJsonSchema = JsonSchema | StandardJsonSchema> {
-  /** Of the object's own fields; `apiVersion`, `kind` and `metadata` are known. */
+  /**
+   * The schema of the object's own fields; `apiVersion`, `kind` and `metadata` are known.
+   * `apiVersion`, `kind` and `metadata` are known.
+   */
   readonly schema: S
-  /** Behind the name. Default: when it was created. */
+  /** The columns behind the name. Default: when it was created. */
   readonly columns?: readonly Column[]
   readonly subresources?: { readonly status?: boolean; readonly scale?: ScalePaths }
   /** How clients of compiled kinds may send an object, of a kind that is not kept. */
@@ -49,7 +52,10 @@ export interface ResourceDefinition<S extends JsonSchema | StandardJsonSchema = 
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: 'Namespaced' | 'Cluster'
-  /** One, by its name: objects are not converted between versions. */
+  /**
+   * The versions by name, of which there is one: objects are not converted between versions.
+   * objects are not converted between versions.
+   */
   readonly versions: Readonly<Record<string, VersionDefinition<S>>>
   readonly strategy?: Strategy<ObjectOf<S>>
 }

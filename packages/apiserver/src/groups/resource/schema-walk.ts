@@ -132,7 +132,7 @@ function checkNumber(schema: JsonSchema, value: number, invalid: (why: string) =
  */
 const MATCHED_MAX = 4_096
 
-/** Of schemas, of which there are few. */
+/** The expressions of schemas, of which there are few. */
 const EXPRESSIONS = new Map<string, RegExp>()
 
 function expression(pattern: string): RegExp {

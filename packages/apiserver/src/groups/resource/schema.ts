@@ -1,7 +1,7 @@
 import { optionError } from '../../engine.ts'
 import { type Fields, isFields } from '../api-object.ts'
 
-/** As much of JSON Schema as objects are checked by. */
+/** The part of JSON Schema that objects are checked by. */
 export interface JsonSchema {
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, JsonSchema>>

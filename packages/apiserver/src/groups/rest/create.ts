@@ -41,11 +41,11 @@ export async function createObject(rest: RestRequest): Promise<void> {
   }
 }
 
-/** As it would be stored; undefined: its key is taken. */
+/** The object as it would be stored; undefined: its key is taken. undefined: its key is taken. */
 const ifFree = async (rest: RestRequest, object: ApiObject): Promise<ApiObject | undefined> =>
   (await rest.storage.get?.(keyOf(object))) === undefined ? object : undefined
 
-/** As plugins have left it. */
+/** The object as plugins have left it. */
 async function mutated(rest: RestRequest, decoded: Decoded, isDryRun: boolean): Promise<Decoded> {
   const { object } = decoded
   const isMutated = await mutateBy(rest, { operation: 'CREATE', object, oldObject: undefined, isDryRun })

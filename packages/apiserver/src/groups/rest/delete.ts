@@ -12,7 +12,7 @@ import { objectList, storedObject } from './read.ts'
 import { isYaml, readBody } from './read-body.ts'
 import type { RestRequest } from './rest-request.ts'
 
-/** As much of DeleteOptions as changes what is done. */
+/** The part of DeleteOptions that changes what is done. */
 interface DeleteOptions {
   readonly isDryRun: boolean
   readonly uid: string | undefined
@@ -90,7 +90,7 @@ function checkPreconditions(rest: RestRequest, { metadata }: ApiObject, { uid, r
 
 const POLICIES: ReadonlySet<unknown> = new Set(['Foreground', 'Background', 'Orphan'])
 
-/** From the body, or from the query where there is none. */
+/** The options from the body, or from the query where there is none. */
 async function deleteOptions(rest: RestRequest): Promise<DeleteOptions> {
   const text = await readBody(rest.request, rest.world.bodyMax)
   const given = text === '' ? fromQuery(rest) : await fromBody(rest, text)

@@ -16,12 +16,12 @@ export interface ObjectList {
   readonly items: readonly ApiObject[]
 }
 
-/** In which form a client wants what it asks for. */
+/** The form in which a client wants what it asks for. */
 export interface OutputForm {
   readonly type: string
   readonly encode: (value: unknown) => string
   readonly form: 'whole' | 'table' | 'metadata'
-  /** Of the form. */
+  /** The version of the form. */
   readonly apiVersion: string
   readonly include: IncludeObject
 }

@@ -14,7 +14,10 @@ import { changeStored } from './update.ts'
 const JSON_PATCH = 'application/json-patch+json'
 const MERGE_PATCH = 'application/merge-patch+json'
 
-/** Others, those that need to know more of a kind than its schema says, are 415. */
+/**
+ * The patches that are taken; others, those that need to know more of a kind than its schema says,
+ * are 415.
+ */
 export const PATCH_TYPES: readonly string[] = [JSON_PATCH, MERGE_PATCH]
 
 /** @see kubernetes/apiserver pkg/endpoints/handlers/patch.go PatchResource */

@@ -70,7 +70,7 @@ export class RestRequest {
     return this.exchange.response
   }
 
-  /** As filters have seen it, so that what is done is what was allowed. */
+  /** The key as filters have seen it, so that what is done is what was allowed. */
   get key(): ObjectKey {
     return { namespace: this.namespace, name: this.exchange.info.name }
   }

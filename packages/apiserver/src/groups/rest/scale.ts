@@ -46,7 +46,7 @@ export async function patchScale(rest: RestRequest): Promise<void> {
   send(rest, output, 200, objectAs(ofScale(rest), output, currentScale(rest, scaled)))
 }
 
-/** For the columns of a table. */
+/** The request of a scale, for the columns of a table. */
 const ofScale = (rest: RestRequest): RestRequest => rest.of(scaleKind(rest.resource))
 
 const pathsOf = ({ resource }: RestRequest): ScalePaths => resource.scale as ScalePaths

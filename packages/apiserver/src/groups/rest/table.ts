@@ -36,7 +36,7 @@ export const columnsOf = ({ columns }: Resource): readonly object[] =>
 export interface TableOptions {
   readonly apiVersion: string
   readonly include: IncludeObject
-  /** Of the wall, for how long ago something was. */
+  /** The time of the wall, for how long ago something was. */
   readonly now: number
 }
 

@@ -14,7 +14,7 @@ const WAITING_MAX = 1_000
 /** How often a watch without events is told how far it is. */
 const BOOKMARK_MS = 60_000
 
-/** Behind this bookmark there is nothing more of what was there at the beginning. */
+/** The bookmark behind which there is nothing more of what was there at the beginning. */
 const INITIAL_EVENTS_END = { annotations: { 'k8s.io/initial-events-end': 'true' } }
 
 interface StreamOptions {
@@ -76,7 +76,7 @@ export class WatchStream {
     })
   }
 
-  /** From now on `watch` gives its events to {@link give}. */
+  /** Follows a watch, which gives its events to {@link give} from now on. */
   follow(watch: StorageWatch): void {
     this.#watch = watch
     if (this.#isEnded) watch.close()
@@ -97,7 +97,7 @@ export class WatchStream {
     this.end()
   }
 
-  /** With what was sent so far; what waits is not sent. */
+  /** Ends with what was sent so far; what waits is not sent. what waits is not sent. */
   end(): void {
     if (this.#isEnded) return
     this.#isEnded = true
@@ -150,7 +150,7 @@ export class WatchStream {
     this.#write(known)
   }
 
-  /** Only when everything before it was sent. */
+  /** Sends a bookmark, when everything before it was sent. */
   #bookmark(meta: object = {}): void {
     if (!this.#options.allowsBookmarks || this.#watch === undefined || this.#isEnded) return
     if (!this.#isInitialOver || this.#waiting.length > 0) return

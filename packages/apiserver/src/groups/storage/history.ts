@@ -37,7 +37,7 @@ export class History {
     this.#forgotten = from
   }
 
-  /** Those behind a revision, oldest first. */
+  /** The changes behind a revision, oldest first. */
   after(revision: number): readonly Change[] {
     let low = 0
     for (let high = this.#changes.length; low < high; ) {

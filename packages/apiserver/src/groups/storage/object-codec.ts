@@ -43,11 +43,14 @@ function readObject(key: string, value: Uint8Array): ApiObject {
   return object as ApiObject
 }
 
-/** With its version, and of which nothing can be changed any more. */
+/** The object with its version, of which nothing can be changed any more. */
 export const atRevision = (object: ApiObject, revision: number): ApiObject =>
   frozen({ ...object, metadata: orderedMeta({ ...object.metadata, resourceVersion: String(revision) }) })
 
-/** All of it: what a strategy is given as the old object is still the stored one. */
+/**
+ * The whole value, frozen: what a strategy is given as the old object is still the stored one. what
+ * a strategy is given as the old object is still the stored one.
+ */
 function frozen<T>(value: T): T {
   if ((isFields(value) || Array.isArray(value)) && !Object.isFrozen(value)) {
     for (const each of Object.values(value)) frozen(each)

@@ -19,7 +19,7 @@ export interface Storage {
   /** Undefined: there is none. */
   get?(key: ObjectKey): MaybePromise<ApiObject | undefined>
   /**
-   * In the order of namespace and name.
+   * Lists objects in the order of namespace and name.
    * @throws StatusError `expired()` for a revision that is no longer known
    */
   list?(query: ListQuery): MaybePromise<Page>
@@ -47,13 +47,16 @@ export interface Storage {
    * readiness of the server waits for it.
    */
   ready?(context: { readonly signal: AbortSignal }): unknown
-  /** Called when the server ends, once nothing is written any more; a second time is nothing. */
+  /**
+   * Destroys the storage when the server ends, once nothing is written any more; a second time is
+   * nothing. a second time is nothing.
+   */
   destroy?(): unknown
   /** What its objects are kept in, which has a life of its own; several may have the same. */
   readonly store?: Store
 }
 
-/** Of the request that asks. */
+/** The context of the request that asks. */
 export interface ReviewContext {
   /** Undefined on a server that does not authenticate. */
   readonly user: UserInfo | undefined
@@ -72,7 +75,8 @@ export interface ListQuery {
   /** The version at which it is; undefined: the newest. */
   readonly at: string | undefined
   /**
-   * With `at` undefined: how new it has to be at least; `0`: whatever the storage has at hand. Left
+   * The revision that it has to have reached at least, with `at` undefined; `0`: whatever the
+   * storage has at hand. how new it has to be at least; `0`: whatever the storage has at hand. Left
    * out: behind everything that was answered before.
    */
   readonly notOlderThan?: string | undefined
@@ -82,7 +86,7 @@ export interface ListQuery {
 
 export interface Page {
   readonly items: readonly ApiObject[]
-  /** At which it was made. */
+  /** The version at which it was made. */
   readonly resourceVersion: string
   /** The key at which the next page begins; undefined: there is none. */
   readonly next: string | undefined
@@ -92,16 +96,19 @@ export interface Page {
 
 export interface StorageEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
-  /** After the change; what was deleted as it was last, with the version of its deletion. */
+  /**
+   * The object after the change; one that was deleted as it was last, with the version of its
+   * deletion. what was deleted as it was last, with the version of its deletion.
+   */
   readonly object: ApiObject
-  /** Before the change. */
+  /** The object before the change. */
   readonly previous: ApiObject | undefined
 }
 
 export interface StorageWatch {
   /** Every change up to this version was given to the listener. */
   readonly resourceVersion: string
-  /** Nothing more is given. */
+  /** Ends the watch: nothing more is given. */
   close(): void
 }
 

@@ -10,7 +10,7 @@ import type { StorageEvent, StorageWatch } from './storage.ts'
 import { statusOfStore } from './store-status.ts'
 
 export interface WatchCacheOptions {
-  /** In front of the names of its objects. */
+  /** The prefix of the keys of its objects. */
   readonly prefix: string
   /** Changes that can be watched later. */
   readonly window: number
@@ -222,7 +222,10 @@ export class WatchCache {
     for (const { done } of [...this.#waiters]) done(false)
   }
 
-  /** Under way: older changes than are here, which the store still has. */
+  /**
+   * The recalls under way, of older changes than are here, which the store still has. older changes
+   * than are here, which the store still has.
+   */
   readonly #recalling = new Map<number, Promise<void>>()
 
   /**
