@@ -10,6 +10,7 @@
 //   --last-call 400ms    another bound than the default
 //   --server 'created Hono'   one kind of server; all kinds take turns unless it is named
 //   --apiserver          an API server with every filter on; its audit log has every answer exactly once, or the cell fails
+//   --resources          the same, and its clients read and create objects
 //   --peers              the same for other ways to end a server (bench/peers.mjs), which are counted and not judged; --peers only: for them alone
 //   --nodes 20,22,24,26  under these versions of Node, from npm
 //   --seed 123           the choices of an earlier run, which printed its seed: gaps, requests, which connections are told early
@@ -27,7 +28,7 @@ import { parseArgs } from 'node:util'
 import { PEERS } from '../bench/peers.mjs'
 import { cellsOf, DIMENSIONS, nameOf } from '../test/loss/cells.mjs'
 import { CLIENTS_OF, plainestOf } from '../test/loss/clients.mjs'
-import { API_SERVER, LIVES, livesOf } from '../test/loss/replicas.mjs'
+import { API_SERVER, LIVES, livesOf, RESOURCES } from '../test/loss/replicas.mjs'
 import { CLIENTS } from '../test/loss/round.mjs'
 import { generator } from '../test/support/random.mjs'
 import { playAll } from './loss/rounds.mjs'
@@ -56,6 +57,7 @@ const { values } = parseArgs({
     'last-call': { type: 'string' },
     server: { type: 'string' },
     apiserver: { type: 'boolean', default: false },
+    resources: { type: 'boolean', default: false },
     peers: { type: 'string' },
     nodes: { type: 'string' },
     seed: { type: 'string', default: String(Math.trunc(Math.random() * 2 ** 31)) },
@@ -214,9 +216,10 @@ function chosen() {
 
 /** Every cell as often as there are rounds, with the kinds of servers in turns. */
 function tasksOfLives() {
-  const { apiserver, server } = values
-  /** @type {(protocol: Cell['protocol']) => readonly (typeof LIVES[number] | typeof API_SERVER)[]} */
-  const kindsOf = (protocol) => (apiserver ? [API_SERVER] : livesOf(protocol).filter((kind) => server === undefined || kind === server))
+  const { apiserver, resources, server } = values
+  const named = [...(apiserver ? [API_SERVER] : []), ...(resources ? [RESOURCES] : [])]
+  /** @type {(protocol: Cell['protocol']) => readonly (typeof LIVES[number] | typeof API_SERVER | typeof RESOURCES)[]} */
+  const kindsOf = (protocol) => (named.length > 0 ? named : livesOf(protocol).filter((kind) => server === undefined || kind === server))
   if (server !== undefined && !LIVES.some((kind) => kind === server)) {
     throw new Error(`--server: got ${server}, allowed: ${LIVES.join(', ')}`)
   }
@@ -233,7 +236,7 @@ function tasksOfLives() {
     return Array.from({ length: delay < 5000 ? rounds : Math.min(rounds, cap) }, (_, round) => ({
       cells,
       clients,
-      server: /** @type {(typeof LIVES)[number] | typeof API_SERVER} */ (kinds[(from + round) % kinds.length]),
+      server: /** @type {(typeof LIVES)[number] | typeof API_SERVER | typeof RESOURCES} */ (kinds[(from + round) % kinds.length]),
       lastCall: values['last-call'],
       seed: seed + index * 10_000 + round * 100,
     }))

@@ -1,8 +1,41 @@
-// An API server with every filter that it can have, and one handler behind them.
+// An API server with every filter that it can have; behind them one handler, and a resource.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiServerOn } from '../../build/packages/apiserver/src/api-server.js'
 import { completeConfig } from '../../build/packages/apiserver/src/config.js'
+import { apiGroup, defineResource } from '../../build/packages/apiserver/src/index.js'
+import { echoNamed } from './echoes.mjs'
 
 const USER = { name: 'crowd', uid: '', groups: ['system:authenticated'], extra: {} }
+
+const integer = { type: 'integer' }
+const echoes = defineResource({
+  group: 'loss.example',
+  kind: 'Echo',
+  plural: 'echoes',
+  scope: 'Namespaced',
+  versions: {
+    v1: {
+      schema: {
+        type: 'object',
+        properties: { spec: { type: 'object', properties: { count: integer, ms: integer, note: { type: 'string' } } } },
+      },
+    },
+  },
+})
+
+/** Keeps nothing: an object is read from its name, and one that is created is given back; either takes its time. */
+let version = 0
+const late = async (object) => {
+  if (object.spec.ms > 0) await sleep(object.spec.ms)
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(++version) } }
+}
+const storage = {
+  get: ({ name }) => {
+    const object = echoNamed(name)
+    return object && late(object)
+  },
+  create: late,
+}
 
 export function apiServer(host, options, listener) {
   const server = createApiServerOn(
@@ -21,5 +54,6 @@ export function apiServer(host, options, listener) {
     }),
   )
   server.handlePrefix('/', listener)
+  server.installApiGroups(apiGroup({ group: 'loss.example', versions: { v1: [{ resource: echoes, storage }] } }))
   return server.prepare().life
 }

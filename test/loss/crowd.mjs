@@ -1,6 +1,7 @@
 // @ts-check
 import { generator } from '../support/random.mjs'
 import { GivenUp, lanesOf, newClient } from './clients.mjs'
+import { requestForObject } from './echoes.mjs'
 import { SendAgain } from './http2-client.mjs'
 import { wallTime } from './link.mjs'
 
@@ -45,6 +46,7 @@ import { wallTime } from './link.mjs'
  * @property {import('./protocols.mjs').Protocol} protocol
  * @property {import('./clients.mjs').ClientKind} client
  * @property {'GET' | 'POST'} method
+ * @property {boolean} forObjects whether they ask for objects of a resource
  * @property {number} linkMs delay of the link, each way
  * @property {boolean} mayReject whether 429 with `Retry-After` is an answer
  * @property {number} fresh clients that make a new connection for each request; the others keep theirs
@@ -145,7 +147,7 @@ export class Crowd {
    * @param {Stand} stand @param {number} lane @param {number} lanes
    */
   async #ride(stand, lane, lanes) {
-    const { mayReject, method, ports, seed } = this.#options
+    const { forObjects, mayReject, method, ports, seed } = this.#options
     const { ledger } = this
     const { index, isFresh } = stand
     const random = generator(seed + index + lane * 1000)
@@ -166,7 +168,7 @@ export class Crowd {
       moveIfTold()
       if (stand.client.link?.isOver && !isFresh && move(stand.client)) ledger.closedIdle++
       const { client, port } = stand
-      const { request, answer } = newRequest(method, count, random)
+      const { request, answer, isAnswer } = newRequest(method, count, random, forObjects)
       ledger.asked++
       const outcome = await this.#ask(client, request)
       const { link } = client
@@ -193,7 +195,7 @@ export class Crowd {
         continue
       }
       const { response } = outcome
-      if (response.status === 200 && response.body === answer) {
+      if (isAnswer(response)) {
         ledger.answered++
         // Over HTTP/2 undici has lists of values.
         const { 'audit-id': id } = response.headers
@@ -235,12 +237,19 @@ export class Crowd {
 
 /**
  * Mostly quick, some that take a while.
- * @param {'GET' | 'POST'} method @param {number} count @param {() => number} random
+ * @param {'GET' | 'POST'} method @param {number} count @param {() => number} random @param {boolean} forObjects
+ * @returns {ReturnType<typeof requestForObject>}
  */
-function newRequest(method, count, random) {
+function newRequest(method, count, random, forObjects) {
   const ms = random() < 0.25 ? Math.trunc(random() * 30) : 0
   const bytes = method === 'POST' ? Math.trunc(random() * 20_000) : 0
-  return { request: { method, path: `/echo?n=${count}&ms=${ms}`, body: 'x'.repeat(bytes) }, answer: `${count} ${bytes}` }
+  if (forObjects) return requestForObject(method, count, ms, bytes)
+  const answer = `${count} ${bytes}`
+  return {
+    request: { method, path: `/echo?n=${count}&ms=${ms}`, body: 'x'.repeat(bytes) },
+    answer,
+    isAnswer: ({ status, body }) => status === 200 && body === answer,
+  }
 }
 
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -4,7 +4,7 @@ import { seed } from '../support/seed.ts'
 import { type Cell, DIMENSIONS, nameOf } from './cells.mjs'
 import { CLIENTS_OF } from './clients.mjs'
 import { PROTOCOLS, type Protocol } from './protocols.mjs'
-import { API_SERVER, LIVES, livesOf, Replica, type ServerKind } from './replicas.mjs'
+import { API_SERVER, LIVES, livesOf, RESOURCES, Replica, type ServerKind } from './replicas.mjs'
 import { freshOf, type Part, type Round, runRound } from './round.mjs'
 
 /**
@@ -69,7 +69,7 @@ async function play(server: ServerKind, cell: Cell, lastCall?: string): Promise<
   expect(answered + rejected + refused + again + givenUp + lost.length).toBe(asked)
   // What a client was answered is in the audit log, once with its beginning and once with its end.
   expect(round.misaudited).toEqual([])
-  if (server === API_SERVER) expect(auditIds.length).toBeGreaterThan(0)
+  if (server === API_SERVER || server === RESOURCES) expect(auditIds.length).toBeGreaterThan(0)
   return { ...round, ledger }
 }
 
@@ -86,6 +86,10 @@ test.each(OTHERS)('a termination loses nothing: over %s', (protocol) => losesNot
 
 test('a termination loses nothing: an API server with every filter on, and its audit log is complete', () =>
   losesNothing(API_SERVER, sample({ protocol: anyOf(PROTOCOLS) })))
+
+test.each(DIMENSIONS.method)('a termination loses no %s of an object', (method) =>
+  losesNothing(RESOURCES, sample({ protocol: anyOf(PROTOCOLS), method })),
+)
 
 async function losesNothing(server: ServerKind, cell: Cell): Promise<void> {
   let neverAccepted = Number.POSITIVE_INFINITY

@@ -15,6 +15,7 @@ import { attachLifecycleOn } from '../../build/src/attach.js'
 import { createServerOn } from '../../build/src/create-server.js'
 import { selfSigned } from '../../build/src/tls/self-signed.js'
 import { generator } from '../support/random.mjs'
+import { answerForObject } from './echoes.mjs'
 import { wallTime } from './link.mjs'
 import { isEncrypted, isHttp2 } from './protocols.mjs'
 
@@ -70,6 +71,18 @@ const NODE_SERVERS = {
 }
 
 const listener = async (request, response) => response.end(await answer(request))
+
+/** The replica that stays has the objects of the other one, too. */
+async function listenerOfBoth(request, response) {
+  const { pathname } = new URL(request.url, 'http://localhost')
+  if (!pathname.startsWith('/apis/')) return listener(request, response)
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8')) text += chunk
+  const { status, ms, body } = answerForObject(pathname, text)
+  if (ms > 0) await sleep(ms)
+  response.writeHead(status)
+  response.end(body)
+}
 const options = {
   shutdownDelay: delay,
   deadline: '20s',
@@ -93,7 +106,7 @@ function attach(onRequest) {
 
 const SERVERS = {
   /** Also the replica that stays. */
-  bare: () => listen(listener),
+  bare: () => listen(listenerOfBoth),
 
   'attached node:http': () => attach(listener),
 
@@ -118,22 +131,25 @@ const SERVERS = {
     return life.run()
   },
 
-  async 'API server'() {
-    const { apiServer } = await import('./api-server.mjs')
-    const life = await apiServer(
-      host,
-      {
-        ...options,
-        host: '127.0.0.1',
-        port: 0,
-        ...(pair ? { tls: pair } : { http2: isHttp2(protocol) }),
-      },
-      listener,
-    )
-    life.events$.subscribe((event) => event.type === 'listening' && !event.admin && say({ port: event.port }))
-    trace(life)
-    return life.run()
-  },
+  'API server': () => runApiServer(),
+  'API server, resources': () => runApiServer(),
+}
+
+async function runApiServer() {
+  const { apiServer } = await import('./api-server.mjs')
+  const life = await apiServer(
+    host,
+    {
+      ...options,
+      host: '127.0.0.1',
+      port: 0,
+      ...(pair ? { tls: pair } : { http2: isHttp2(protocol) }),
+    },
+    listener,
+  )
+  life.events$.subscribe((event) => event.type === 'listening' && !event.admin && say({ port: event.port }))
+  trace(life)
+  return life.run()
 }
 
 /**

@@ -12,13 +12,16 @@ import { isHttp2 } from './protocols.mjs'
 export const LIVES = /** @type {const} */ (['attached node:http', 'created Hono', 'attached Express'])
 
 /** A life, too, with every filter that it can have, and with an audit log beside its report. */
-export const API_SERVER = 'API server'
+export const API_SERVER = /** @type {const} */ ('API server')
+
+/** The same, whose clients read and create objects. */
+export const RESOURCES = /** @type {const} */ ('API server, resources')
 
 /** Express makes its responses those of HTTP/1.1. @param {import('./protocols.mjs').Protocol} protocol */
 export const livesOf = (protocol) => LIVES.filter((life) => life !== 'attached Express' || !isHttp2(protocol))
 
 /**
- * @typedef {(typeof LIVES)[number] | typeof API_SERVER | 'bare' | import('../../bench/peers.mjs').Peer} ServerKind `bare`: without anything for its end
+ * @typedef {(typeof LIVES)[number] | typeof API_SERVER | typeof RESOURCES | 'bare' | import('../../bench/peers.mjs').Peer} ServerKind `bare`: without anything for its end
  * @typedef {object} ReplicaOptions
  * @property {ServerKind} server
  * @property {import('./protocols.mjs').Protocol} protocol peers have HTTP/1.1 alone
