@@ -15,7 +15,7 @@ const BROWSER = 'test/support/browser.ts'
 
 /**
  * Browsers, other frameworks, the packed package, what clients lose, machines with seeded bugs, each of which is explored anew, and lives of
- * more states than the plain ones, whose properties `npm test` has: what `npm run test:e2e` runs, so that `npm test` takes minutes.
+ * more states than the plain ones, whose properties `npm test` has, screens of terminals, and half of the random lives: what `npm run test:e2e` runs, so that `npm test` takes minutes.
  * `scripts/test.mjs` says which of both is to run; without that word all of them do, and what is named on the command line is found.
  */
 const endToEnd = [
@@ -25,6 +25,8 @@ const endToEnd = [
   'test/types/**/*.test.ts',
   'packages/model/test/{packed,mutants}.test.ts',
   'test/model/{broken-phases,edited-table,consequences,timed,larger-lives,more-lives}.test.ts',
+  'test/processes/terminal.test.ts',
+  'test/random/lives-2.test.ts',
 ]
 const suite = process.env['SUITE']
 
@@ -112,9 +114,15 @@ const project = (
 const workers = Math.max(2, availableParallelism()) + 3
 
 const everything = ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts']
+/** One process, which reads and parses every file of the repository once for all of them. */
+const TIDY = ['test/tidy/**/*.test.ts']
 const unit = (include: string[], exclude: string[], sets: string[]) =>
-  project('unit', 0, { include, exclude: [...isolated, ...apart, ...alone, ...exclude] }, workers, { sets })
-const others = [project('isolated', 0, { include: isolated }, workers, { isolate: true }), project('apart', 1, { include: apart }, 3)]
+  project('unit', 0, { include, exclude: [...TIDY, ...isolated, ...apart, ...alone, ...exclude] }, workers, { sets })
+const others = [
+  project('tidy', 0, { include: TIDY }, 1),
+  project('isolated', 0, { include: isolated }, workers, { isolate: true }),
+  project('apart', 1, { include: apart }, 3),
+]
 const losing = project('alone', 2, { include: alone }, 1)
 const withBrowser = [BROWSER, ...globalSetup]
 

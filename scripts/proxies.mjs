@@ -7,28 +7,37 @@
 //   --proxy haproxy    one of them alone
 //   --mode refuse      one mode alone
 //   --seed 123         the pauses of an earlier run, which printed its seed
+//   --delay 500ms      from SIGTERM to the close, instead of what the proxy needs
 //   --server 'server.close()'   replicas that end as node's documentation does it, instead of quiesce's
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { selfSigned } from '../build/src/tls/self-signed.js'
 import { Load } from '../test/loss/load.mjs'
 import { haproxy, nginx, nginxReloaded, nginxReloadedOnly } from '../test/loss/proxies.mjs'
 
 const REPLICAS = 3
-/** It finds out by itself, and needs the time for that: HAProxy looks each 100 ms. */
+/** It finds out by itself, and needs the time for that: HAProxy looks each 100 ms, and each second over TLS. */
 const DELAY = '500ms'
+
+/** @typedef {import('../test/loss/proxies.mjs').Place} Place @typedef {import('../test/loss/proxies.mjs').Proxy} Proxy @typedef {import('../test/loss/proxies.mjs').Tls} Tls */
+
 /**
- * A reload of nginx closes idle connections of clients under their hands, whatever is behind it:
+ * With `inner`, clients and replicas speak TLS, and the replicas are spoken to by that protocol. A reload of nginx closes idle connections of clients under their hands, whatever is behind it:
  * these are counted, beside what a reload alone loses, and not judged.
  */
+/** @type {Record<string, { open: (place: Place) => Promise<Proxy>, isJudged: boolean, isRolled: boolean, inner?: Tls['inner'], delay?: string }>} */
 const PROXIES = {
   haproxy: { open: haproxy, isJudged: true, isRolled: true },
   nginx: { open: nginx, isJudged: true, isRolled: true },
+  'haproxy-tls': { open: haproxy, isJudged: true, isRolled: true, inner: 'HTTPS', delay: '2500ms' },
+  'haproxy-h2': { open: haproxy, isJudged: true, isRolled: true, inner: 'h2', delay: '2500ms' },
+  'nginx-tls': { open: nginx, isJudged: true, isRolled: true, inner: 'HTTPS' },
   'nginx-reload': { open: nginxReloaded, isJudged: false, isRolled: true },
   'nginx-reload-only': { open: nginxReloadedOnly, isJudged: false, isRolled: false },
 }
@@ -41,6 +50,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Math.trunc(Math.random() * 2 ** 31)) },
     server: { type: 'string', default: 'quiesce' },
     mode: { type: 'string', multiple: true, default: ['refuse', 'retry-after'] },
+    delay: { type: 'string' },
   },
 })
 
@@ -73,21 +83,26 @@ async function freePort() {
   return port
 }
 
-/** @param {keyof typeof PROXIES} which @param {string} mode @returns {Promise<number>} how much was lost */
+/** @param {string} which @param {string} mode @returns {Promise<number>} how much was lost */
 async function roll(which, mode) {
-  const { open, isJudged, isRolled } = PROXIES[which]
-  const options = { shutdownDelay: DELAY, mode, server: values.server }
+  const { open, isJudged, isRolled, inner, delay = DELAY } = /** @type {(typeof PROXIES)[string]} */ (PROXIES[which])
   const folder = await mkdtemp(join(tmpdir(), 'quiesce-proxies-'))
+  const pair = inner && join(folder, 'pair.pem')
+  if (pair !== undefined) {
+    const { key, cert } = selfSigned(['localhost'], Date.now())
+    await writeFile(pair, `${cert}\n${key}`)
+  }
+  const options = { shutdownDelay: values.delay ?? delay, mode, server: values.server, pair }
   const [port, http2Port, ...ports] = /** @type {[number, number, ...number[]]} */ (
     await Promise.all(Array.from({ length: REPLICAS + 2 }, freePort))
   )
   const replicas = await Promise.all(ports.map((replicaPort) => replica(replicaPort, options)))
-  const proxy = await open({ folder, port, http2Port, replicas: ports })
+  const proxy = await open({ folder, port, http2Port, replicas: ports, tls: inner && { pair: /** @type {string} */ (pair), inner } })
   /** @type {Map<number | string, number>} */
   const exits = new Map()
   try {
     for (const at of ports.keys()) await proxy.putBack(at)
-    const load = new Load({ port, http2Port, seed })
+    const load = new Load({ port, http2Port, seed, isEncrypted: inner !== undefined })
     load.begin()
     for (let round = 0; round < Number(values.rounds); round++) {
       for (const [at, replicaPort] of ports.entries()) {
@@ -102,7 +117,7 @@ async function roll(which, mode) {
     }
     await load.end()
     console.log(
-      `\n${proxy.name}, ${mode}, ${values.rounds} rounds of ${REPLICAS} replicas; exit codes ${[...exits].map(([code, count]) => `${count} times ${code}`).join(', ')}`,
+      `\n${proxy.name}${inner ? `, ${inner} to the replicas` : ''}, ${mode}, ${values.rounds} rounds of ${REPLICAS} replicas; exit codes ${[...exits].map(([code, count]) => `${count} times ${code}`).join(', ')}`,
     )
     let lost = [...exits].reduce((sum, [code, count]) => sum + (code === 0 ? 0 : count), 0)
     for (const [kind, { answered, ended, failed }] of Object.entries(load.tallies)) {
@@ -119,6 +134,6 @@ async function roll(which, mode) {
 }
 
 let lost = 0
-for (const which of values.proxy) for (const mode of values.mode) lost += await roll(/** @type {keyof typeof PROXIES} */ (which), mode)
+for (const which of values.proxy) for (const mode of values.mode) lost += await roll(which, mode)
 console.log(`\n${lost} lost`)
 process.exitCode = lost === 0 ? 0 : 1

@@ -1,8 +1,9 @@
 // @ts-check
-import { Agent, request as httpRequest } from 'node:http'
+import { Agent as HttpAgent, request as requestPlain } from 'node:http'
 import { connect } from 'node:http2'
+import { Agent as HttpsAgent, request as requestEncrypted } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WebSocket } from 'undici'
+import { Agent as UndiciAgent, WebSocket } from 'undici'
 import { generator } from '../support/random.mjs'
 
 /** Clients of each kind. */
@@ -15,6 +16,9 @@ const WORK_MS = 20
 const SILENT_MS = 10_000
 const BODY = 'x'.repeat(5_000)
 const GOING_AWAY = 1001
+/** Of certificates that were made for the run. */
+const UNKNOWN = { rejectUnauthorized: false }
+const DISPATCHER = new UndiciAgent({ connect: UNKNOWN })
 
 /**
  * What clients that never retry have seen.
@@ -37,20 +41,23 @@ export class Load {
   #port
   #http2Port
   #random
+  #isEncrypted
 
-  /** @param {{ port: number, http2Port: number, seed: number }} options */
-  constructor({ port, http2Port, seed }) {
+  /** @param {{ port: number, http2Port: number, seed: number, isEncrypted?: boolean }} options */
+  constructor({ port, http2Port, seed, isEncrypted = false }) {
+    this.#isEncrypted = isEncrypted
     this.#random = generator(seed)
     this.#port = port
     this.#http2Port = http2Port
   }
 
   begin() {
+    const Agent = this.#isEncrypted ? HttpsAgent : HttpAgent
     /** @type {Record<string, () => (tally: Tally) => Promise<void>>} */
     const kinds = {
-      'GET, kept alive': () => this.#http1('GET', new Agent({ keepAlive: true, maxSockets: 1 })),
-      'POST, kept alive': () => this.#http1('POST', new Agent({ keepAlive: true, maxSockets: 1 })),
-      'GET, fresh connections': () => this.#http1('GET', new Agent({ keepAlive: false })),
+      'GET, kept alive': () => this.#http1('GET', new Agent({ keepAlive: true, maxSockets: 1, ...UNKNOWN })),
+      'POST, kept alive': () => this.#http1('POST', new Agent({ keepAlive: true, maxSockets: 1, ...UNKNOWN })),
+      'GET, fresh connections': () => this.#http1('GET', new Agent({ keepAlive: false, ...UNKNOWN })),
       'HTTP/2': () => this.#http2(),
       'event streams': () => (tally) => this.#events(tally),
       WebSocket: () => (tally) => this.#webSocket(tally),
@@ -80,14 +87,14 @@ export class Load {
     }
   }
 
-  /** @param {'GET' | 'POST'} method @param {Agent} agent @returns {(tally: Tally) => Promise<void>} */
+  /** @param {'GET' | 'POST'} method @param {HttpAgent} agent @returns {(tally: Tally) => Promise<void>} */
   #http1(method, agent) {
     let n = 0
     return async (tally) => {
       const path = `/echo?n=${++n}&ms=${this.#random() < 0.5 ? 0 : Math.round(this.#random() * WORK_MS)}`
       const body = await new Promise((/** @type {(body: string) => void} */ resolve, reject) => {
         const headers = method === 'POST' ? { 'Content-Length': BODY.length } : {}
-        const request = httpRequest({ agent, host: '127.0.0.1', port: this.#port, method, path, headers })
+        const request = this.#request({ agent, host: '127.0.0.1', port: this.#port, method, path, headers })
         request.on('error', (error) =>
           reject(new Error(`${request.reusedSocket ? 'on a kept connection' : 'on a new one'}: ${error.message}`)),
         )
@@ -112,7 +119,7 @@ export class Load {
     let n = 0
     return async (tally) => {
       if (!session || session.closed || session.destroyed) {
-        const made = connect(`http://127.0.0.1:${this.#http2Port}`)
+        const made = connect(`${this.#isEncrypted ? 'https' : 'http'}://127.0.0.1:${this.#http2Port}`, UNKNOWN)
         made.on('goaway', () => made.close())
         made.on('error', () => undefined)
         session = made
@@ -145,7 +152,7 @@ export class Load {
   /** One stream of events, to its end. @param {Tally} tally */
   #events(tally) {
     return new Promise((/** @type {(value: void) => void} */ resolve, reject) => {
-      const request = httpRequest({ agent: false, host: '127.0.0.1', port: this.#port, path: '/events' })
+      const request = this.#request({ agent: false, host: '127.0.0.1', port: this.#port, path: '/events', ...UNKNOWN })
       const silent = this.#whenSilent(() => request.destroy(new Error('silent')))
       let received = ''
       const watch = setInterval(() => {
@@ -179,7 +186,7 @@ export class Load {
   /** One WebSocket, with an echo now and then, to its end. @param {Tally} tally */
   #webSocket(tally) {
     return new Promise((/** @type {(value: void) => void} */ resolve, reject) => {
-      const socket = new WebSocket(`ws://127.0.0.1:${this.#port}/ws`)
+      const socket = new WebSocket(`${this.#isEncrypted ? 'wss' : 'ws'}://127.0.0.1:${this.#port}/ws`, { dispatcher: DISPATCHER })
       const silent = this.#whenSilent(() => finish(() => reject(new Error('silent'))))
       let sent = 0
       let received = 0
@@ -204,6 +211,11 @@ export class Load {
         finish(code === GOING_AWAY ? resolve : () => reject(new Error(`closed with ${code} ${reason} after ${received} messages`)))
       }
     })
+  }
+
+  /** @param {import('node:https').RequestOptions} options */
+  #request(options) {
+    return this.#isEncrypted ? requestEncrypted(options) : requestPlain(options)
   }
 
   /** @param {() => void} isSilent */

@@ -1,9 +1,11 @@
 // @ts-check
 // A server behind a proxy: it answers requests, streams events and echoes WebSocket messages until
-// a real SIGTERM. Argument: { "port", "shutdownDelay", "mode", "server" } as JSON. It says one line on
+// a real SIGTERM. Argument: { "port", "shutdownDelay", "mode", "server", "pair" } as JSON. It says one line on
 // standard output when it listens, and its exit code is its word on how it ended.
 
+import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
+import { createSecureServer } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'
 import { attachLifecycle, shutdownSignalOf } from '../../dist/index.js'
@@ -11,12 +13,21 @@ import { attachLifecycle, shutdownSignalOf } from '../../dist/index.js'
 const EVENT_EVERY_MS = 50
 const PATIENCE_MS = 5_000
 
-const { port, shutdownDelay, mode, server: kind } = JSON.parse(process.argv[2] ?? '')
+const { port, shutdownDelay, mode, server: kind, pair } = JSON.parse(process.argv[2] ?? '')
 
 /** Of a server that ends itself. */
 const ended = new AbortController()
 
-const server = createHttpServer(async (request, response) => {
+/** @typedef {import('node:http').Server} Server @typedef {import('node:http').RequestListener} RequestListener */
+
+/** With a pair, TLS, and whichever of both protocols the proxy chooses. @param {RequestListener} listener */
+function made(listener) {
+  if (pair === undefined) return createHttpServer(listener)
+  const text = readFileSync(pair)
+  const options = { key: text, cert: text, allowHTTP1: true }
+  return /** @type {Server} */ (/** @type {unknown} */ (createSecureServer(options).on('request', listener)))
+}
+const server = made(async (request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
   if (pathname === '/readyz') return response.end('ok')
   if (pathname === '/events') return events(request, response)
@@ -31,7 +42,9 @@ const server = createHttpServer(async (request, response) => {
 async function events(request, response) {
   const signal = kind === 'quiesce' ? shutdownSignalOf(request) : ended.signal
   response.writeHead(200, { 'Content-Type': 'text/event-stream' })
-  for (let id = 0; !signal.aborted && !response.destroyed; id++) {
+  let hasLeft = false
+  response.on('close', () => (hasLeft = true))
+  for (let id = 0; !signal.aborted && !hasLeft; id++) {
     response.write(`id: ${id}\ndata: tick\n\n`)
     await sleep(EVENT_EVERY_MS, undefined, { signal }).catch(() => undefined)
   }

@@ -14,7 +14,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * @property {(at: number) => Promise<void>} putBack resolves when it may get requests again
  * @property {() => Promise<void>} end
  *
- * @typedef {{ folder: string, port: number, http2Port: number, replicas: readonly number[] }} Place
+ * @typedef {{ folder: string, port: number, http2Port: number, replicas: readonly number[], tls?: Tls | undefined }} Place
+ * @typedef {{ pair: string, inner: 'HTTPS' | 'h2' }} Tls clients and replicas speak TLS; the file with certificate and key, and what the replicas are spoken to by
  */
 
 const LOOK_MS = 20
@@ -24,7 +25,12 @@ const PATIENCE_MS = 10_000
  * HAProxy looks at /readyz by itself: nothing has to be told.
  * @param {Place} place @returns {Promise<Proxy>}
  */
-export async function haproxy({ folder, port, http2Port, replicas }) {
+export async function haproxy({ folder, port, http2Port, replicas, tls }) {
+  const outer = tls ? ` ssl crt ${tls.pair} alpn h2,http/1.1` : ''
+  // `timeout check` begins behind the handshake of a look, whose own time is the interval.
+  const looks = tls ? 'inter 1s' : 'inter 100ms fastinter 50ms'
+  // A WebSocket goes by HTTP/1.1, whatever else does.
+  const inner = tls ? ` ssl verify none check-alpn http/1.1${tls.inner === 'h2' ? ' alpn h2 ws h1' : ''}` : ''
   const file = join(folder, 'haproxy.cfg')
   const admin = join(folder, 'haproxy.sock')
   await writeFile(
@@ -42,16 +48,16 @@ defaults
   option http-keep-alive
   http-reuse safe
 frontend http1
-  bind 127.0.0.1:${port}
+  bind 127.0.0.1:${port}${outer}
   default_backend replicas
 frontend http2
-  bind 127.0.0.1:${http2Port} proto h2
+  bind 127.0.0.1:${http2Port}${outer || ' proto h2'}
   default_backend replicas
 backend replicas
   option httpchk GET /readyz
   http-check expect status 200
-  default-server inter 100ms fastinter 50ms fall 1 rise 1
-${replicas.map((replica, at) => `  server replica${at} 127.0.0.1:${replica} check`).join('\n')}
+  default-server ${looks} fall 1 rise 1
+${replicas.map((replica, at) => `  server replica${at} 127.0.0.1:${replica} check${inner}`).join('\n')}
 `,
   )
   const child = await started('haproxy', ['-db', '-f', file], port)
@@ -101,7 +107,7 @@ export async function nginxReloadedOnly(place) {
 }
 
 /** @param {Place} place */
-async function openNginx({ folder, port, http2Port, replicas }) {
+async function openNginx({ folder, port, http2Port, replicas, tls }) {
   const file = join(folder, 'nginx.conf')
   const pid = join(folder, 'nginx.pid')
   const write = (/** @type {ReadonlySet<number>} */ out) =>
@@ -128,10 +134,11 @@ http {
     keepalive_requests 1000000;
   }
   server {
-    listen 127.0.0.1:${port};
-    listen 127.0.0.1:${http2Port} http2;
+    listen 127.0.0.1:${port}${tls ? ' ssl' : ''};
+    listen 127.0.0.1:${http2Port}${tls ? ' ssl' : ''} http2;
+    ${tls ? `ssl_certificate ${tls.pair}; ssl_certificate_key ${tls.pair};` : ''}
     location / {
-      proxy_pass http://replicas;
+      proxy_pass ${tls ? 'https' : 'http'}://replicas;
       proxy_http_version 1.1;
       proxy_set_header Connection $connection_upgrade;
       proxy_set_header Upgrade $http_upgrade;

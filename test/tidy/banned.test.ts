@@ -21,7 +21,15 @@ function dotted(node: ts.Node): string | undefined {
   const object = dotted(node.expression)
   return object && `${object}.${node.name.text}`
 }
-const nameOf = (node: ts.Node): string => dotted(node)?.replace(/^globalThis\./, '') ?? ''
+/** Asked for by many bans, one after the other. */
+const names = new WeakMap<ts.Node, string>()
+function nameOf(node: ts.Node): string {
+  const known = names.get(node)
+  if (known !== undefined) return known
+  const name = dotted(node)?.replace(/^globalThis\./, '') ?? ''
+  names.set(node, name)
+  return name
+}
 
 /** `name(…)` as a bare identifier, or `a.b(…)` spelled out. */
 const isCallOf = (node: ts.Node, ...names: readonly string[]): boolean =>
