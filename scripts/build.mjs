@@ -27,6 +27,7 @@ const CONFIGS = [
   'scripts/build.mjs',
   'scripts/bundles.mjs',
   'scripts/entry-types.mjs',
+  'scripts/small-copy.mjs',
 ]
 
 /** Everything below a folder; folders too, because they change when a file is deleted. @param {string} folder */

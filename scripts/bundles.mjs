@@ -3,6 +3,7 @@
 // sources that are not published; the bundles name the file that each part comes from.
 import { readFileSync } from 'node:fs'
 import { dts } from 'rolldown-plugin-dts'
+import { lines, SMALL } from './small-copy.mjs'
 
 /** The packages that one has. @param {string} manifest */
 const packagesOf = (manifest) => {
@@ -88,39 +89,55 @@ const doors = {
 /**
  * The declarations, of what tsc has made: those of an entry, and in types/ what several have in
  * common. What no entry names is left out.
- * @param {Readonly<Record<string, string>>} entries @param {string} dir @param {string} chunks
+ * @param {Readonly<Record<string, string>>} entries @param {string} dir
  * @param {import('rolldown').Plugin[]} [plugins]
  * @returns {import('rolldown').BuildOptions & { output: import('rolldown').OutputOptions }}
  */
-const types = (entries, dir, chunks, plugins = []) => ({
+const types = (entries, dir, plugins = []) => ({
   input: Object.fromEntries(Object.entries(entries).map(([name, source]) => [name, `build/${source.replace(/ts$/, 'd.ts')}`])),
   external: (id) => !/^[./#]/.test(id),
   plugins: [...plugins, dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false })],
   checks: { bundlerTimings: false },
-  output: { dir, entryFileNames: '[name].d.ts', chunkFileNames: `types/${chunks}[name].d.ts`, minifyInternalExports: false },
+  output: { dir, entryFileNames: '[name].d.ts', chunkFileNames: 'types/[name].d.ts', minifyInternalExports: false },
 })
-// Those of the engine by themselves: in one bundle with the tests' they would lead strict compilers
-// into the types of xstate.
-export const TYPES = [
-  types(ENTRIES, 'dist', ''),
-  types(ENGINE, 'dist', 'engine-'),
-  types(API_SERVER, 'packages/apiserver/dist', '', [doors]),
+export const TYPES = [types({ ...ENTRIES, ...ENGINE }, 'dist'), types(API_SERVER, 'packages/apiserver/dist', [doors])]
+
+/**
+ * Files that both copies have. Each has what it imports beside, unless a file of a higher priority
+ * has that; its name is none of an entry. A server is one file, and who only counts does not load it.
+ * What is small and needed by both the server and another file stands with the server.
+ */
+const GROUPS = [
+  { name: 'measuring', test: /src\/metrics\/index\.ts$/, priority: 8 },
+  { name: 'server', test: /src\/(index|lifecycle\/is-life|endpoints\/profile-names|model\/life\/outside-events)\.ts$/, priority: 7 },
 ]
 
 /**
- * Each with what it imports, and under another name than an entry: a server is one file, and who
- * only counts does not load it.
+ * Files of the command and of what is loaded when it is needed: as few as there are occasions. The
+ * command listens for stop signals before it loads anything but the first two.
  */
-const GROUPS = [
-  { name: 'measuring', test: /src\/metrics\/index\.ts$/, priority: 2 },
-  { name: 'server', test: /src\/index\.ts$/, priority: 1 },
+const OCCASIONS = [
+  { name: 'stop-signals', test: /src\/(options\/rows\/stop-signals|process\/os-signals)\.ts$/, priority: 9 },
+  { name: 'program', test: /src\/cli\/(program|api-server-program)\.ts$/, priority: 8 },
+  { name: 'virtual-clock', test: /src\/base\/virtual-clock\.ts$/, priority: 5 },
+  { name: 'diagram', test: /src\/diagram\//, priority: 4 },
+  { name: 'model', test: /src\/model\/|packages\/model\//, priority: 4 },
+  { name: 'routes', test: /src\/(routes\/|endpoints\/profiles|listeners\/debug-socket)/, priority: 3 },
+  { name: 'certificates', test: /src\/tls\//, priority: 3 },
+  { name: 'inspector', test: /src\/inspector\/server\//, priority: 3 },
+  {
+    name: 'command',
+    test: /src\/(cli\/(command-host|command-names|flags|load-app|read-text|run|config-file)|process\/package-file)\.ts$/,
+    priority: 2,
+  },
+  { name: 'command-pages', test: /src\/cli\/(command-pages|help|completion\/\w+)\.ts$/, priority: 1 },
 ]
 
 /** The page of the inspector, which build.mjs makes a file of with the page's other files. @type {import('rolldown').BuildOptions & { output: import('rolldown').OutputOptions }} */
 export const PAGE = {
   input: { main: 'packages/inspector-page/src/main.ts' },
   platform: 'browser',
-  output: { dir: 'build/page', entryFileNames: '[name].js' },
+  output: { dir: 'build/page', entryFileNames: '[name].js', minify: true },
 }
 
 /**
@@ -138,17 +155,15 @@ export default [
       entryFileNames: '[name].js',
       chunkFileNames: 'chunks/[name].js',
       cleanDir: true,
-      // The command listens for stop signals before it loads anything else.
-      codeSplitting: {
-        groups: [{ name: 'stop-signals', test: /src\/(options\/stop-signals|process\/os-signals)\.ts$/, priority: 3 }, ...GROUPS],
-      },
+      codeSplitting: { groups: [...GROUPS, ...OCCASIONS] },
     },
   },
   {
     ...ours,
+    plugins: [...ours.plugins, lines],
     input: ENTRIES,
     output: {
-      comments,
+      ...SMALL,
       format: 'cjs',
       dir: 'dist/cjs',
       entryFileNames: '[name].cjs',

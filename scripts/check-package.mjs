@@ -72,12 +72,16 @@ for (const packed of [tarball, model, apiServer]) {
 }
 for (const file of entries.keys()) {
   if (
-    !/^\.\/(dist\/[\w-]+\.(js|d\.ts)|dist\/chunks\/[\w-]+\.js|dist\/types\/[\w-]+\.d\.ts|dist\/cjs\/[\w-]+\.(cjs|d\.cts)|dist\/inspector-page\.cjs|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md|docs\/[\w-]+\.md|docs\/images\/[\w-]+\.svg)$/.test(
+    !/^\.\/(dist\/[\w-]+\.(js|d\.ts)|dist\/chunks\/[\w-]+\.js|dist\/types\/[\w-]+\.d\.ts|dist\/cjs\/[\w-]+\.(cjs|d\.cts)|dist\/inspector-page\.cjs|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md)$/.test(
       file,
     )
   ) {
     complain(`${file} is in the tarball and should not be`)
   }
 }
-console.log(`${tarball}: ${entries.size} files`)
+const MB = 1e6
+const unpacked = Number(execFileSync('sh', ['-c', `gzip -dc ${tarball} | tar -x --to-stdout | wc -c`], { encoding: 'utf8' }))
+if (unpacked > 2.5 * MB || entries.size > 120)
+  complain(`${(unpacked / MB).toFixed(2)} MB in ${entries.size} files: at most 2.5 MB and 120 files`)
+console.log(`${tarball}: ${entries.size} files, ${(unpacked / MB).toFixed(2)} MB unpacked`)
 process.exitCode = failed ? 1 : 0

@@ -14,8 +14,22 @@ export function tidyTypes(folder, entries) {
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.d.ts'))) {
     const text = readFileSync(`${folder}/${file}`, 'utf8')
     const values = entries.get(file.replace(/\.d\.ts$/, ''))
-    writeFileSync(`${folder}/${file}`, withoutNumbers(values ? exportTypes(text, new Set(values)) : text))
+    writeFileSync(`${folder}/${file}`, withoutUnusedImports(withoutNumbers(values ? exportTypes(text, new Set(values)) : text)))
   }
+}
+
+/**
+ * It keeps what a module imports of packages also when nothing that uses it is left; who imports the
+ * declarations would have to have those packages, and types that compile.
+ * @param {string} text
+ */
+function withoutUnusedImports(text) {
+  const isUsed = (/** @type {string} */ name) =>
+    text.match(new RegExp(`(?<![\\w$.])${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g'))?.length !== 1
+  return text.replace(/^import \{ (.*) \} from ("[^".][^"]*");\n/gm, (_, /** @type {string} */ list, from) => {
+    const used = list.split(', ').filter((one) => isUsed(one.replace(/^.* as /, '')))
+    return used.length === 0 ? '' : `import { ${used.join(', ')} } from ${from};\n`
+  })
 }
 
 /** @param {readonly string[]} entries that can be required, by their names */

@@ -10,7 +10,7 @@ import { stopProfile } from '../../build/src/options/budget.js'
 /**
  * @typedef {import('../../build/src/machines/lifecycle.js').LifePlan} LifePlan
  * @typedef {import('#model').ExploreOptions} ExploreOptions
- * @typedef {{ name: string, about?: RegExp, plan: LifePlan, outside: readonly import('../../build/src/model/life/lifecycle-model.js').OutsideEvent[], extra?: readonly { type: string }[], narrowed?: Partial<ExploreOptions> }} Scenario
+ * @typedef {{ name: string, about?: RegExp, plan: LifePlan, outside: readonly import('../../build/src/model/life/outside-events.js').OutsideEvent[], extra?: readonly { type: string }[], narrowed?: Partial<ExploreOptions> }} Scenario
  */
 
 const profile = (/** @type {number} */ delayMs, /** @type {number} */ deadlineMs, watchGraceMs = deadlineMs / 3) =>

@@ -1,6 +1,6 @@
 import { optionError } from '../base/errors.ts'
+import { isLife } from '../lifecycle/is-life.ts'
 import type { Life } from '../lifecycle/life.ts'
-import { isLife } from '../model/life/lifecycle-model.ts'
 import { type Exports, settledValue } from './user-module.ts'
 
 /** The export of a module that makes its API servers of a config that it is given. */

@@ -1,5 +1,5 @@
 import { QuiesceError } from '../base/errors.ts'
-import { OUTSIDE_EVENTS } from '../model/life/lifecycle-model.ts'
+import { OUTSIDE_EVENTS } from '../model/life/outside-events.ts'
 import { composeOptions, defineOptions, flagsOf, option, pickOptions, type ResolvedOf } from '../options/kit/define.ts'
 import { choice, file, integer, list, present, text } from '../options/kit/kinds.ts'
 import { LISTEN_OPTIONS } from '../options/rows/listeners.ts'

@@ -70,7 +70,7 @@ export {
   exploreLifecycle,
   invariantsOf,
   type LifecycleModelOptions,
-  type OutsideEvent,
   planOf,
 } from './life/lifecycle-model.ts'
 export { endsWithin, reserveOf, timedProperties } from './life/lifecycle-timed.ts'
+export type { OutsideEvent } from './life/outside-events.ts'

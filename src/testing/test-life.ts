@@ -8,7 +8,6 @@ import { ProcessExit } from '../base/thrown-exit.ts'
 import type { VirtualClock } from '../base/virtual-clock.ts'
 import type { Handler } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
-import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { LifecycleOptions, ServerOptions } from '../options/options.ts'
 import type { Report } from '../report/report.ts'
 import type { FakeProcess } from './fake-process.ts'
@@ -45,7 +44,7 @@ export class TestLife<L extends Life = Life> implements AsyncDisposable {
   #failure: unknown
 
   /** @param lifecycle the life itself; `life` is what the test's own function has made of it */
-  constructor(world: TestWorld, life: L, lifecycle: Lifecycle) {
+  constructor(world: TestWorld, life: L, lifecycle: Life) {
     this.life = life
     this.clock = world.clock
     this.process = world.process

@@ -7,7 +7,6 @@ import { VirtualClock, type VirtualClockOptions } from '../base/virtual-clock.ts
 import { createLifeOn } from '../create-life.ts'
 import { createServerOn, type Handler } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
-import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { Logger } from '../log/logger.ts'
 import type { LifecycleOptions, ServerOptions } from '../options/options.ts'
 import { FakeProcess } from './fake-process.ts'
@@ -48,7 +47,7 @@ export class TestWorld {
   readonly process: FakeProcess
   readonly log: LogLine[] = []
   /** Every life that was made here, oldest first. */
-  readonly lives: Lifecycle[] = []
+  readonly lives: Life[] = []
   readonly #host: Host
 
   constructor(options: TestWorldOptions = {}) {
@@ -94,7 +93,7 @@ export class TestWorld {
   }
 
   #made<L extends Life>(life: L): L {
-    this.lives.push(life as unknown as Lifecycle)
+    this.lives.push(life)
     return life
   }
 

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
@@ -29,6 +31,31 @@ describe('what an entry loads', () => {
     const { packages, ours } = await loadedBy('create-server.mjs')
     expect(packages).toEqual(expect.arrayContaining(['@hono/node-server', 'pino', 'xstate']))
     expect(ours).toEqual(['dist/chunks/measuring.js', 'dist/chunks/server.js', 'dist/chunks/stop-signals.js', 'dist/index.js'])
+  })
+})
+
+/** A file of `dist/` with what it imports before anything of it runs. */
+function loadedFirst(file: string, known = new Set<string>()): readonly string[] {
+  if (known.has(file)) return []
+  known.add(file)
+  const text = readFileSync(path(`../../${file}`), 'utf8')
+  for (const [, from, alone] of text.matchAll(/^(?:import|export) [^"']*from ["'](\.[^"']+)["']|^import ["'](\.[^"']+)["']/gm))
+    loadedFirst(posix.join(posix.dirname(file), from ?? alone ?? ''), known)
+  return [...known].sort()
+}
+
+describe('what the command loads', () => {
+  const FIRST = ['dist/chunks/program.js', 'dist/chunks/stop-signals.js']
+
+  test('before it listens for stop signals is little: one that comes meanwhile ends the process', () => {
+    expect(loadedFirst('dist/cli.js')).toEqual([...FIRST, 'dist/cli.js'])
+    expect(loadedFirst('dist/engine-main.js')).toEqual([...FIRST, 'dist/engine-main.js'])
+  })
+
+  test('to run a module has no model checker, no diagrams and no help in it', () => {
+    const run = loadedFirst('dist/chunks/run.js')
+    expect(run).toContain('dist/chunks/server.js')
+    expect(run.filter((file) => /model|diagram|pages|inspector|routes/.test(file))).toEqual([])
   })
 })
 

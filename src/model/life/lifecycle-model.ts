@@ -12,11 +12,10 @@ import {
 } from '#model'
 import { checkArguments, LIFE_ALLOWED } from '../../base/arguments.ts'
 import { optionError } from '../../base/errors.ts'
+import { isLife } from '../../lifecycle/is-life.ts'
 import type { Life } from '../../lifecycle/life.ts'
-import type { Lifecycle } from '../../lifecycle/lifecycle.ts'
 import { composeLifecycle, effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
 import type { MuxAnswer } from '../../machines/phases/mux-signal.ts'
-import type { LifecycleInEvent } from '../../machines/vocabulary.ts'
 import type { Mode } from '../../machines/wiring.ts'
 import {
   composeOptions,
@@ -32,30 +31,8 @@ import { Problems } from '../../options/kit/problems.ts'
 import { inWordsOfLife } from './life-trace.ts'
 import { lifecycleInvariants } from './lifecycle-invariants.ts'
 import { timedProperties } from './lifecycle-timed.ts'
+import { OUTSIDE, OUTSIDE_EVENTS, type OutsideEvent } from './outside-events.ts'
 import { A_PLAN } from './specified.ts'
-
-/** What may come from outside, by short names. */
-const OUTSIDE = {
-  start: { type: 'start' },
-  'start-refused': { type: 'start.refused', error: { name: 'Error', message: 'refused' } },
-  stop: { type: 'stop.requested', reason: { kind: 'stop', reason: 'model' } },
-  'stop-now': { type: 'stop.now', reason: 'model' },
-  signal: { type: 'process.signalled', signal: 'SIGTERM', interactive: false },
-  'ctrl-c': { type: 'process.signalled', signal: 'SIGINT', interactive: true },
-  crash: { type: 'process.crashed', origin: 'uncaughtException', error: { name: 'Error', message: 'crash' } },
-  rejection: { type: 'process.crashed', origin: 'unhandledRejection', error: { name: 'Error', message: 'rejection' } },
-  'listener-death': { type: 'listener.died', address: 'listener', error: { name: 'Error', message: 'listener died' } },
-  ready: { type: 'readyz.passed' },
-  'work-left': { type: 'work.left', exitCode: 5 },
-} as const satisfies Readonly<Record<string, LifecycleInEvent>>
-
-/**
- * What may come from outside: `start()` and its refusal, `stop()`, a stop that means now, an OS
- * signal, Ctrl-C, a crash by an exception or by a rejection, the death of a listener, a passing
- * `/readyz`, work that the end of the process cuts.
- */
-export type OutsideEvent = keyof typeof OUTSIDE
-export const OUTSIDE_EVENTS = Object.keys(OUTSIDE) as readonly OutsideEvent[]
 
 const MODEL_OPTIONS = defineOptions({
   /**
@@ -115,13 +92,6 @@ export function planOf(life: Life, mode?: Mode): LifePlan {
   const plan = life.plan(true)
   return mode === undefined ? plan : { ...plan, mode }
 }
-
-/**
- * Whether it looks like a life: it may have been made by another copy of this package. it may have
- * been made by another copy of this package.
- */
-export const isLife = (given: unknown): given is Lifecycle =>
-  typeof given === 'object' && given !== null && typeof (given as Partial<Lifecycle>).plan === 'function'
 
 /**
  * All states of a life: every effect and hook may answer, fail or never answer, at any time, and
