@@ -179,7 +179,7 @@ export default [
     resolve: { conditionNames: ['es2015', 'import', 'default'] },
     external: isExternalTo(packagesOfApiServer),
     plugins: [doors],
-    input: { ...API_SERVER, cli: 'packages/apiserver/src/cli/main.ts' },
+    input: { ...API_SERVER, cli: 'packages/apiserver/src/cli/main.ts', page: 'packages/apiserver/src/cli/page.ts' },
     output: { comments, dir: 'packages/apiserver/dist', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js', cleanDir: true },
   },
 ]

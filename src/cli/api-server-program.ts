@@ -1,12 +1,21 @@
 import type { WordingOptions } from '../options/rows/wording.ts'
+import type { CommandPage } from './command-page.ts'
 
 /** Where API servers come from. */
 export const API_SERVER_PACKAGE = '@quiesce/apiserver'
 
 /** Its command, `quiesce-apiserver`, where it is installed: `quiesce apiserver` runs that. */
-export function apiServerProgram(): string | undefined {
+export const apiServerProgram = (): string | undefined => fileOfPackage('dist/cli.js')
+
+/** What its command is, where it is installed. */
+export async function apiServerPage(): Promise<CommandPage | undefined> {
+  const page = fileOfPackage('dist/page.js')
+  return page === undefined ? undefined : ((await import(page)) as { readonly PAGE: CommandPage }).PAGE
+}
+
+function fileOfPackage(file: string): string | undefined {
   try {
-    return new URL('dist/cli.js', import.meta.resolve(`${API_SERVER_PACKAGE}/package.json`)).href
+    return new URL(file, import.meta.resolve(`${API_SERVER_PACKAGE}/package.json`)).href
   } catch {
     return undefined
   }

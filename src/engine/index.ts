@@ -8,6 +8,7 @@
 export type { AuditBackend, AuditCounts } from '../actors/audit.ts'
 // A server with its lifecycle, in a given world, and what it lets one that is built on it see.
 export { type Host, systemHost } from '../actors/host.ts'
+export type { InspectedRoot } from '../actors/inspection.ts'
 export type { StopCode, StopCodeContext, UserCode, UserCodeContext } from '../actors/user-code.ts'
 // How the core reads what clients write, and quotes it: as Go does, whose answers health has.
 export { queryTexts, queryValue } from '../base/go-query.ts'

@@ -5,9 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { PAGE } from '#apiserver/cli/page.ts'
 import { COMMANDS } from '#src/cli/command-names.ts'
 import { COMMAND_PAGES } from '#src/cli/command-pages.ts'
 import { bashCompletion } from '#src/cli/completion/bash.ts'
+import { completedCommands } from '#src/cli/completion/completed.ts'
 import { fishCompletion } from '#src/cli/completion/fish.ts'
 import { zshCompletion } from '#src/cli/completion/zsh.ts'
 import { runCommand } from '../support/run-cli.ts'
@@ -18,7 +20,13 @@ writeFileSync(join(folder, 'report one.json'), '')
 writeFileSync(join(folder, 'recorded.ndjson'), '')
 
 const isHere = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0
-const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }
+const OF_SHELLS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }
+const commands = completedCommands(PAGE)
+const SCRIPTS = {
+  bash: () => bashCompletion(commands),
+  zsh: () => zshCompletion(commands),
+  fish: () => fishCompletion(commands),
+}
 for (const [shell, script] of Object.entries(SCRIPTS)) writeFileSync(join(folder, `script.${shell}`), script())
 
 test.each(Object.keys(SCRIPTS) as (keyof typeof SCRIPTS)[])('the completion of %s is printed by its command', async (shell) => {
@@ -43,16 +51,23 @@ test.each(Object.entries(SCRIPTS))('%s knows every command and every flag', (she
     expect(text).toContain(name)
     for (const flag of COMMAND_PAGES[name].flags) expect(text).toContain(shell === 'fish' ? ` -l ${flag.name} ` : `--${flag.name}`)
   }
+  for (const flag of PAGE.flags) expect(text).toContain(shell === 'fish' ? ` -l ${flag.name} ` : `--${flag.name}`)
 })
 
-/** What bash offers for the last of these words. */
-function offeredByBash(...words: readonly string[]): string[] {
+test.each(Object.values(OF_SHELLS))('%s has no command apiserver where its package is not installed', (script) => {
+  expect(script(completedCommands(undefined))).not.toContain('secure-port')
+})
+
+/** What bash offers for the last of these words, behind `quiesce` or another program. */
+const offeredByBash = (...words: readonly string[]): string[] => offeredFor('quiesce', '_quiesce', words)
+
+function offeredFor(program: string, completion: string, words: readonly string[]): string[] {
   const script = `
 source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
-_quiesce
+${completion}
 printf '%s\\n' "\${COMPREPLY[@]}"`
-  const args = ['--norc', '-c', script, 'bash', join(folder, 'script.bash'), 'quiesce', ...words]
+  const args = ['--norc', '-c', script, 'bash', join(folder, 'script.bash'), program, ...words]
   return execFileSync('bash', args, { cwd: folder, encoding: 'utf8' }).split('\n').filter(Boolean)
 }
 
@@ -60,7 +75,13 @@ const flagsOf = (name: (typeof COMMANDS)[number]): string[] => COMMAND_PAGES[nam
 
 describe.runIf(isHere('bash'))('bash offers', () => {
   test.each<[readonly string[], readonly string[]]>([
-    [[''], [...COMMANDS, 'help', 'version', '--help', '--version']],
+    [[''], [...COMMANDS, 'apiserver', 'help', 'version', '--help', '--version']],
+    [['apiserver', '--secure'], ['--secure-port']],
+    [
+      ['apiserver', '--audit-log-mode', 'block'],
+      ['blocking', 'blocking-strict'],
+    ],
+    [['apiserver', 'rec'], ['recorded.ndjson']],
     [['re'], ['report']],
     [['serve', '--shutdown'], flagsOf('serve').filter((name) => name.startsWith('--shutdown'))],
     [
@@ -88,6 +109,14 @@ describe.runIf(isHere('bash'))('bash offers', () => {
     expect(offeredByBash(...words)).toEqual(offered)
   })
 
+  test.each<[readonly string[], readonly string[]]>([
+    [['--secure'], ['--secure-port']],
+    [['--audit-log-mode', '=', 'ba'], ['batch']],
+    [['rec'], ['recorded.ndjson']],
+  ])('for quiesce-apiserver %j: %j', (words, offered) => {
+    expect(offeredFor('quiesce-apiserver', '_quiesce_apiserver', words)).toEqual(offered)
+  })
+
   test('every flag of every command', () => {
     for (const name of COMMANDS) expect(offeredByBash(name, '--')).toEqual(expect.arrayContaining([...flagsOf(name), '--help']))
   })
@@ -96,6 +125,20 @@ describe.runIf(isHere('bash'))('bash offers', () => {
 describe.runIf(isHere('zsh'))('zsh', () => {
   test('can read it', () => {
     execFileSync('zsh', ['-n', join(folder, 'script.zsh')])
+  })
+
+  test.each([
+    ['quiesce', 'apiserver', '--secure'],
+    ['quiesce-apiserver', '--secure'],
+  ])('completes the flags of %s', (...words) => {
+    const script = `
+compdef() { :; }
+_arguments() { print -l -- "$@"; }
+source "$1"; shift
+words=("$@"); CURRENT=$#; service=$1
+_quiesce`
+    const offered = execFileSync('zsh', ['-f', '-c', script, 'zsh', join(folder, 'script.zsh'), ...words], { encoding: 'utf8' })
+    for (const { name } of PAGE.flags) expect(offered).toContain(`--${name}`)
   })
 })
 
@@ -113,6 +156,8 @@ describe.runIf(isHere('fish'))('fish offers', () => {
     ['quiesce serve --notify-clients ', ['after-delay', 'at-once', 'gradual']],
     ['quiesce serve --port ', []],
     ['quiesce report rec', ['recorded.ndjson']],
+    ['quiesce apiserver --secure', ['--secure-port']],
+    ['quiesce-apiserver --secure', ['--secure-port']],
   ])('for "%s": %j', (line, words) => {
     expect(offered(line)).toEqual(words)
   })

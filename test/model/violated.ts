@@ -1,6 +1,7 @@
 import { check, printTrace } from '#model'
 import type { LifePlan } from '#src/machines/lifecycle.ts'
-import { exploreLifecycle, invariantsOf, type OutsideEvent } from '#src/model/life/lifecycle-model.ts'
+import { exploreLifecycle, invariantsOf } from '#src/model/life/lifecycle-model.ts'
+import type { OutsideEvent } from '#src/model/life/outside-events.ts'
 import { lifeInput } from './life-input.ts'
 
 export type Plan = Partial<LifePlan> & Pick<LifePlan, 'mode'>

@@ -1,7 +1,7 @@
-import { COMPLETED, type CompletedCommand, type CompletedValue, MAIN_FLAGS } from './completed.ts'
+import { type CompletedCommand, type CompletedValue, MAIN_FLAGS } from './completed.ts'
 
 /** Completion for bash 3.2 and later, without the package bash-completion. */
-export const bashCompletion = (): string => `\
+export const bashCompletion = (commands: readonly CompletedCommand[]): string => `\
 # Completion of quiesce for bash: source <(quiesce completion bash)
 _quiesce() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}"
@@ -9,14 +9,14 @@ _quiesce() {
   if [ "$cur" = "=" ]; then cur=""; elif [ "$prev" = "=" ]; then prev="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _quiesce_offer "${words([...COMPLETED.map(({ name }) => name), ...MAIN_FLAGS.map(({ name }) => `--${name}`)])}"
+    _quiesce_offer "${words([...commands.map(({ name }) => name), ...MAIN_FLAGS.map(({ name }) => `--${name}`)])}"
     return
   fi
   case "$command $prev" in
-${COMPLETED.flatMap(valuesOf).join('\n')}
+${commands.flatMap(valuesOf).join('\n')}
   esac
   case "$command" in
-${COMPLETED.map(commandOf).join('\n')}
+${commands.map(commandOf).join('\n')}
   esac
 }
 _quiesce_offer() { COMPREPLY=($(compgen -W "$1" -- "$cur")); }
@@ -25,7 +25,13 @@ _quiesce_files() {
   COMPREPLY=($(compgen -f -- "$cur"))
   type compopt >/dev/null 2>&1 && compopt -o filenames 2>/dev/null
 }
+_quiesce_apiserver() {
+  COMP_WORDS=(quiesce apiserver "\${COMP_WORDS[@]:1}")
+  COMP_CWORD=$((COMP_CWORD + 1))
+  _quiesce
+}
 complete -F _quiesce quiesce
+complete -F _quiesce_apiserver quiesce-apiserver
 `
 
 /** What follows a flag that has a value: in one line for those that are completed alike. */

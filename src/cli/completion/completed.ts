@@ -1,5 +1,6 @@
 import type { Flag } from '../../options/kit/define.ts'
 import { COMMANDS, type CommandName } from '../command-names.ts'
+import type { CommandPage } from '../command-page.ts'
 import { COMMAND_PAGES } from '../command-pages.ts'
 
 /** Something that begins with dashes, as shells complete it. */
@@ -29,20 +30,24 @@ export interface CompletedCommand {
 
 const HELP: CompletedFlag = { name: 'help', meaning: 'What this is, with examples' }
 
-/** What every shell completes, from the tables of the commands. */
-export const COMPLETED: readonly CompletedCommand[] = [
-  ...COMMANDS.map((name: CommandName): CompletedCommand => {
-    const { summary, flags, operands, operandChoices } = COMMAND_PAGES[name]
-    return {
-      name,
-      summary,
-      flags: [...flags.flatMap(completedFlags), HELP],
-      operands: operands === '' ? undefined : (operandChoices ?? 'files'),
-    }
-  }),
+/**
+ * What every shell completes, from the tables of the commands.
+ * @param apiServer where the package of API servers is installed, whose program has a name of its
+ * own, too: `quiesce-apiserver`
+ */
+export const completedCommands = (apiServer: CommandPage | undefined): readonly CompletedCommand[] => [
+  ...COMMANDS.map((name: CommandName) => completedCommand(name, COMMAND_PAGES[name])),
+  ...(apiServer ? [completedCommand('apiserver', apiServer)] : []),
   { name: 'help', summary: 'what a command is, with examples', flags: [], operands: COMMANDS },
   { name: 'version', summary: 'the version of this program', flags: [], operands: undefined },
 ]
+
+const completedCommand = (name: string, { summary, flags, operands, operandChoices }: CommandPage): CompletedCommand => ({
+  name,
+  summary,
+  flags: [...flags.flatMap(completedFlags), HELP],
+  operands: operands === '' ? undefined : (operandChoices ?? 'files'),
+})
 
 /** What may stand there instead of a command. */
 export const MAIN_FLAGS: readonly CompletedFlag[] = [HELP, { name: 'version', meaning: 'The version of this program' }]

@@ -1,13 +1,19 @@
 import { QuiesceError, show } from '../../base/errors.ts'
 import type { ExitCode } from '../../machines/exit-codes.ts'
+import { apiServerPage } from '../api-server-program.ts'
 import { COMMAND_PAGES } from '../command-pages.ts'
 import type { CliHost } from '../host.ts'
 import { readOptions } from '../settings.ts'
 import { bashCompletion } from './bash.ts'
+import { type CompletedCommand, completedCommands } from './completed.ts'
 import { fishCompletion } from './fish.ts'
 import { zshCompletion } from './zsh.ts'
 
-const SHELLS: Readonly<Record<string, () => string>> = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }
+const SHELLS: Readonly<Record<string, (commands: readonly CompletedCommand[]) => string>> = {
+  bash: bashCompletion,
+  zsh: zshCompletion,
+  fish: fishCompletion,
+}
 
 /**
  * Prints the completion of a shell.
@@ -20,6 +26,6 @@ export async function completionCommand({ stdout }: CliHost, args: readonly stri
     const allowed = (COMMAND_PAGES.completion.operandChoices ?? []).join(', ')
     throw new QuiesceError('ERR_OPTION_INVALID', `completion: got ${shell === undefined ? 'no shell' : show(shell)}, allowed: ${allowed}`)
   }
-  stdout.write(script())
+  stdout.write(script(completedCommands(await apiServerPage())))
   return 0
 }

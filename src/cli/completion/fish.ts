@@ -1,11 +1,12 @@
-import { COMPLETED, type CompletedCommand, type CompletedFlag, type CompletedValue, MAIN_FLAGS } from './completed.ts'
+import { type CompletedCommand, type CompletedFlag, type CompletedValue, MAIN_FLAGS } from './completed.ts'
 
-export const fishCompletion = (): string => `\
+export const fishCompletion = (commands: readonly CompletedCommand[]): string => `\
 # Completion of quiesce for fish: quiesce completion fish > ~/.config/fish/completions/quiesce.fish
 complete -c quiesce -f
-${COMPLETED.map(({ name, summary }) => `complete -c quiesce -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`).join('\n')}
+${commands.map(({ name, summary }) => `complete -c quiesce -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`).join('\n')}
 ${MAIN_FLAGS.map(({ name, meaning }) => `complete -c quiesce -n __fish_use_subcommand -l ${name} -d ${quoted(meaning)}`).join('\n')}
-${COMPLETED.flatMap(linesOf).join('\n')}
+${commands.flatMap(linesOf).join('\n')}
+complete -c quiesce-apiserver -w 'quiesce apiserver'
 `
 
 function linesOf({ name, flags, operands }: CompletedCommand): string[] {

@@ -1,15 +1,19 @@
-import { COMPLETED, type CompletedCommand, type CompletedFlag, type CompletedValue, MAIN_FLAGS } from './completed.ts'
+import { type CompletedCommand, type CompletedFlag, type CompletedValue, MAIN_FLAGS } from './completed.ts'
 
 /** Works when it is sourced, and as a file _quiesce in $fpath. */
-export const zshCompletion = (): string => `\
-#compdef quiesce
+export const zshCompletion = (commands: readonly CompletedCommand[]): string => `\
+#compdef quiesce quiesce-apiserver
 # Completion of quiesce for zsh: source <(quiesce completion zsh)
 _quiesce() {
+  if [ "$service" = quiesce-apiserver ]; then
+    words=(quiesce apiserver "\${(@)words[2,-1]}")
+    (( CURRENT++ ))
+  fi
   if (( CURRENT == 2 )); then
     local -a commands
     commands=(
 ${[
-  ...COMPLETED.map(({ name, summary }) => [name, summary] as const),
+  ...commands.map(({ name, summary }) => [name, summary] as const),
   ...MAIN_FLAGS.map(({ name, meaning }) => [`--${name}`, meaning] as const),
 ]
   .map(([name, summary]) => `      ${quoted(`${name}:${summary}`)}`)
@@ -22,10 +26,10 @@ ${[
   shift words
   (( CURRENT-- ))
   case $command in
-${COMPLETED.map(commandOf).join('\n')}
+${commands.map(commandOf).join('\n')}
   esac
 }
-if [ "$funcstack[1]" = "_quiesce" ]; then _quiesce "$@"; else compdef _quiesce quiesce; fi
+if [ "$funcstack[1]" = "_quiesce" ]; then _quiesce "$@"; else compdef _quiesce quiesce quiesce-apiserver; fi
 `
 
 const commandOf = ({ name, flags, operands }: CompletedCommand): string => {

@@ -412,12 +412,4 @@ describe('an issuer', () => {
     expect(wrong({ issuerUrl: 'https://a.test' })).toThrow('oidc.clientId')
     expect(wrong({ issuerUrl: 'https://a.test', clientId: 'x', signingAlgs: ['none'] })).toThrow('oidc.signingAlgs')
   })
-
-  test('needs jose', async () => {
-    const tokens = new OidcTokens(settingsOf('https://a.test'), () => Promise.reject(new Error('not found')))
-    await expect(tokens.open({ clock: systemClock, random: () => 0, warn: () => {} })).rejects.toMatchObject({
-      code: 'ERR_DEPENDENCY_MISSING',
-      message: expect.stringContaining('npm install jose'),
-    })
-  })
 })

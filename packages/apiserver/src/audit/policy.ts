@@ -131,8 +131,7 @@ const matchesPath = (path: string, spec: string): boolean =>
 /**
  * Reads a policy from YAML or JSON text, as `kubectl` users write it.
  * @param name stands in front of what is wrong, such as the file's name
- * @throws QuiesceError ERR_OPTION_INVALID with the first field that cannot be used,
- * ERR_DEPENDENCY_MISSING for YAML without the package `yaml`
+ * @throws QuiesceError ERR_OPTION_INVALID with the first field that cannot be used
  * @see kubernetes/apiserver pkg/audit/policy/reader.go LoadPolicyFromBytes
  */
 export async function parseAuditPolicy(text: string, name = 'audit policy'): Promise<AuditPolicy> {

@@ -37,7 +37,6 @@ const UNKNOWN_KEY_MS = 10_000
  */
 export class OidcTokens implements TokenAuthenticator {
   readonly #settings: OidcSettings
-  readonly #loadJose: () => Promise<Jose>
   #jose: Jose | undefined
   #clock: Clock | undefined
   #fetch: TrustedFetch | undefined
@@ -47,21 +46,15 @@ export class OidcTokens implements TokenAuthenticator {
   #discovering: Promise<CompactVerifyGetKey> | undefined
   #failure: { readonly error: Error; readonly at: number } | undefined
 
-  constructor(settings: OidcSettings, loadJose: () => Promise<Jose> = () => import('jose')) {
+  constructor(settings: OidcSettings) {
     this.#settings = settings
-    this.#loadJose = loadJose
   }
 
-  /**
-   * @throws QuiesceError ERR_DEPENDENCY_MISSING without the package `jose`, ERR_OPTION_INVALID for
-   * a file that cannot be used
-   */
+  /** @throws QuiesceError ERR_OPTION_INVALID for a file that cannot be used */
   async open({ clock }: AuthenticatorWorld): Promise<void> {
     const { caFile, jwksFile } = this.#settings
     this.#clock = clock
-    this.#jose = await this.#loadJose().catch((cause: unknown) => {
-      throw new QuiesceError('ERR_DEPENDENCY_MISSING', 'oidc needs the package "jose": npm install jose', { package: 'jose' }, cause)
-    })
+    this.#jose = await import('jose')
     this.#fetch = fetchTrusting(caFile === undefined ? undefined : await textOf('caFile', caFile), clock)
     if (jwksFile !== undefined) this.#keys = this.#jose.createLocalJWKSet(keysIn(jwksFile, await textOf('jwksFile', jwksFile)))
   }

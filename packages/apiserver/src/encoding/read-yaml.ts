@@ -10,6 +10,7 @@ const ofYaml = ({ message }: Error): string => (message.split('\n', 1)[0] as str
 /** Node's message quotes some characters before and behind the place. */
 const ofJson = ({ message }: Error): string => message.replace(/, (?:\.\.\.)?".*(?= is not valid JSON)/s, '')
 
+<<<<<<< HEAD
 const loadYaml = () =>
   import('yaml').catch((cause: unknown) => {
     throw new QuiesceError('ERR_DEPENDENCY_MISSING', 'reading YAML needs the package "yaml": npm install yaml', { package: 'yaml' }, cause)
@@ -19,13 +20,15 @@ const loadYaml = () =>
  * Whether it is JSON, by its first character; YAML that begins so is taken for JSON. YAML that
  * begins so is taken for JSON.
  */
+=======
+/** By its first character; YAML that begins so is taken for JSON. */
+>>>>>>> 967e50d1 (Complete the API server's flags in shells, and drop two dead messages)
 const isJson = (text: string): boolean => /^\s*[{[]/.test(text)
 
 /**
  * The documents of a YAML text, or the value of a JSON one; empty documents are left out.
  * @param name stands in front of what is wrong, such as the file's name
- * @throws QuiesceError ERR_OPTION_INVALID for a text that cannot be read, ERR_DEPENDENCY_MISSING
- * for YAML without the package `yaml`
+ * @throws QuiesceError ERR_OPTION_INVALID for a text that cannot be read
  */
 export async function readDocuments(text: string, name: string): Promise<readonly unknown[]> {
   if (isJson(text)) {
@@ -35,7 +38,7 @@ export async function readDocuments(text: string, name: string): Promise<readonl
       throw unreadable(name, ofJson(toError(thrown)))
     }
   }
-  const { parseAllDocuments } = await loadYaml()
+  const { parseAllDocuments } = await import('yaml')
   const documents = [parseAllDocuments(text)].flat()
   const errors = documents.flatMap((document) => document.errors)
   if (errors.length > 0) throw unreadable(name, errors.map(ofYaml).join('\n'))
@@ -60,7 +63,7 @@ export async function readDocument(text: string, name: string): Promise<unknown>
  * @throws QuiesceError as {@link readDocuments}
  */
 export async function readYamlBody(text: string): Promise<unknown> {
-  const { parseDocument } = await loadYaml()
+  const { parseDocument } = await import('yaml')
   const document = parseDocument(text, { version: '1.1', uniqueKeys: false })
   const [error] = document.errors
   if (error !== undefined) throw unreadable('body', ofYaml(error))

@@ -1,5 +1,5 @@
 import { type Actor, createActor, fromCallback, fromPromise } from 'xstate'
-import { type Clock, checkArguments, systemClock, toError, withFields } from '../engine.ts'
+import { type Clock, checkArguments, type InspectedRoot, systemClock, toError, withFields } from '../engine.ts'
 import type { KeyValueStore, StoreCondition, StoreEngine } from './key-value-store.ts'
 import { StoreError, storeClosed } from './store-error.ts'
 import { type StoreEvent, storeMachine } from './store-machine.ts'
@@ -19,13 +19,11 @@ export function createStore(engine: StoreEngine, clock: Clock = systemClock): St
   return new Store(engine, clock)
 }
 
-type Machine = typeof storeMachine
-
 export class Store {
   readonly name: string
   /** What its check of `/readyz` is called; undefined: it has none. */
   readonly check: string | undefined
-  readonly #actor: Actor<Machine>
+  readonly #actor: Actor<typeof storeMachine>
   readonly #closed: Promise<void>
   #opened: KeyValueStore | undefined
   #why: Error | undefined
@@ -104,7 +102,7 @@ export class Store {
   }
 
   /** The actors of its life, for those who watch it. */
-  actors(): readonly [Actor<Machine>] {
+  actors(): readonly InspectedRoot[] {
     return [this.#actor]
   }
 

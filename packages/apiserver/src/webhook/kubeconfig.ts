@@ -13,8 +13,7 @@ const UNKNOWN_TO_US = ['exec', 'auth-provider', 'as', 'as-groups', 'as-user-extr
  * The server of a kubeconfig file, YAML or JSON: that of its current context. File names in it
  * start from its own folder. What `kubectl` needs and this does not is passed over. Over plain HTTP
  * neither its token nor its password is sent, which all could read: upstream does so silently.
- * @throws QuiesceError ERR_OPTION_INVALID with a line for everything that cannot be used,
- * ERR_DEPENDENCY_MISSING for YAML without the package `yaml`
+ * @throws QuiesceError ERR_OPTION_INVALID with a line for everything that cannot be used
  * @see kubernetes/client-go tools/clientcmd/api/v1/types.go Config
  */
 export async function remoteOfKubeconfig(file: string): Promise<Remote> {
