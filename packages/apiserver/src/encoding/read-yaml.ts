@@ -10,19 +10,7 @@ const ofYaml = ({ message }: Error): string => (message.split('\n', 1)[0] as str
 /** Node's message quotes some characters before and behind the place. */
 const ofJson = ({ message }: Error): string => message.replace(/, (?:\.\.\.)?".*(?= is not valid JSON)/s, '')
 
-<<<<<<< HEAD
-const loadYaml = () =>
-  import('yaml').catch((cause: unknown) => {
-    throw new QuiesceError('ERR_DEPENDENCY_MISSING', 'reading YAML needs the package "yaml": npm install yaml', { package: 'yaml' }, cause)
-  })
-
-/**
- * Whether it is JSON, by its first character; YAML that begins so is taken for JSON. YAML that
- * begins so is taken for JSON.
- */
-=======
-/** By its first character; YAML that begins so is taken for JSON. */
->>>>>>> 967e50d1 (Complete the API server's flags in shells, and drop two dead messages)
+/** Whether it is JSON, by its first character; YAML that begins so is taken for JSON. */
 const isJson = (text: string): boolean => /^\s*[{[]/.test(text)
 
 /**
