@@ -30,7 +30,7 @@ interface FetchEnvironment {
 export interface FetchContext {
   /**
    * The same as `waitUntil(request, promise)`: the drain waits for work that goes on after the
-   * response. the drain waits for work that goes on after the response.
+   * response.
    */
   waitUntil(promise: Promise<unknown>): void
   /** Does nothing: errors are answered by the server. */

@@ -37,9 +37,8 @@ export class AcceptSeal implements QueueSeal, Disposable {
   #overflows = overflows()
 
   /**
-   * A seal for those of the servers that can be sealed; undefined without one. undefined without
-   * one. What the others close with is no more than it would be: the seal is made in the step in
-   * which they are closed.
+   * A seal for those of the servers that can be sealed; undefined without one. What the others
+   * close with is no more than it would be: the seal is made in the step in which they are closed.
    */
   static of(servers: readonly Server[]): AcceptSeal | undefined {
     const queues = servers.flatMap((server) => SealedQueue.of(server) ?? [])

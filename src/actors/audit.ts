@@ -19,20 +19,19 @@ export interface AuditCounts {
 export interface AuditBackend {
   /**
    * The start of the backend, called once, before the first request; a rejection is a failed start.
-   * a rejection is a failed start. `signal` aborts when the last request is done, or when start-up
-   * is given up. One that succeeds after that is shut down again, also when the life has ended
-   * meanwhile; `run()` leaves it a second for that.
+   * `signal` aborts when the last request is done, or when start-up is given up. One that succeeds
+   * after that is shut down again, also when the life has ended meanwhile; `run()` leaves it a
+   * second for that.
    */
   run(context: { readonly signal: AbortSignal }): void | Promise<void>
   /**
    * The sink of the API server's filter chain, called for every event; false, or a promise of it,
-   * when one could not be accepted. false, or a promise of it, when one could not be accepted.
+   * when one could not be accepted.
    */
   processEvents?(events: readonly unknown[]): boolean | Promise<boolean>
   /**
    * The end of the backend, called once, after the last request; resolves when everything accepted
-   * is delivered. resolves when everything accepted is delivered. `signal` aborts at the budget's
-   * cut.
+   * is delivered. `signal` aborts at the budget's cut.
    */
   shutdown(context: { readonly signal: AbortSignal }): void | Promise<void>
   /** What has become of the events so far; read whenever a report is built. */

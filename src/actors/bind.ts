@@ -51,9 +51,8 @@ async function bindOne(world: World, listener: Listener, signal: AbortSignal): P
 
 /**
  * An end of a listener by its owner, as node does it: the address is free in the step in which its
- * owner calls `close()`, and what the kernel has accepted and node has not is reset. the address is
- * free in the step in which its owner calls `close()`, and what the kernel has accepted and node
- * has not is reset. A stop that came first empties its accept queue.
+ * owner calls `close()`, and what the kernel has accepted and node has not is reset. A stop that
+ * came first empties its accept queue.
  */
 function closedByOwner({ endsByItself, record }: World, listener: Listener): void {
   if (endsByItself() || !listener.server.listening) return

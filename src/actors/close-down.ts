@@ -9,10 +9,7 @@ import type { World } from './world.ts'
 const OLDER =
   'connections were open before attachLifecycle(): their requests cannot be counted, so the stop waits for the connections to close. Attach before the server listens'
 
-/**
- * Waits for connections to end; a cut records nothing, because `destroyConnections` does.
- * `destroyConnections` does.
- */
+/** Waits for connections to end; a cut records nothing, because `destroyConnections` does. */
 export async function lingerConnections(world: World, signal: AbortSignal): Promise<void> {
   world.traffic.endUpgraded()
   await world.traffic.connectionsClosed()

@@ -43,7 +43,7 @@ export const provideEffects = (machine: LifecycleMachine): LifecycleMachine => {
   return machine.provide({ actions, actors: effects })
 }
 
-/** The effects of the process, made once: they depend on no plan. they depend on no plan. */
+/** The effects of the process, made once: they depend on no plan. */
 let effects: ReturnType<typeof makeEffects> | undefined
 
 function makeEffects() {

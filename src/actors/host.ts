@@ -41,7 +41,7 @@ export type HostProcess = Pick<
     on(event: 'error', listener: (error: Error) => void): unknown
     listenerCount(event: 'error'): number
   }
-  /** A check that Bun and Deno may not have. Bun and Deno may not have it. */
+  /** A check that Bun and Deno may not have. */
   hasUncaughtExceptionCaptureCallback?(): boolean
   exitCode?: NodeJS.Process['exitCode']
   send?: ((message: unknown) => boolean) | undefined

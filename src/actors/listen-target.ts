@@ -25,7 +25,7 @@ export interface BoundAddress {
 
 /**
  * The address of a server that never listens: `server.emit('connection', socket)` gives it its
- * sockets. `server.emit('connection', socket)` gives it its sockets.
+ * sockets.
  */
 export const GIVEN: BoundAddress = { url: 'given:sockets', address: 'given', port: 0 }
 

@@ -36,7 +36,7 @@ export class Listener {
   #state: 'idle' | 'bound' | 'closed' = 'idle'
   /**
    * The address, asked for before the close: asking takes time in which one more connection may
-   * come, to be reset. asking takes time in which one more connection may come, to be reset.
+   * come, to be reset.
    */
   #bound: BoundAddress | undefined
   #unwatch: () => void = () => {}
@@ -214,8 +214,7 @@ export class Listener {
 
   /**
    * Ends our part after the life: a server that was bound is its owner's again as soon as they let
-   * it listen anew. a server that was bound is its owner's again as soon as they let it listen
-   * anew.
+   * it listen anew.
    */
   retire(): void {
     if (!this.#bound || this.#state !== 'closed') return
@@ -292,7 +291,7 @@ export function closeAll(listeners: readonly Listener[]): string[] {
 
 /**
  * The close that only stops listening: that of node:http2 tells every client at once on Node 24 and
- * later. on Node 24 and later its own tells every client at once.
+ * later.
  */
 const closeOf = (server: Server): Server['close'] =>
   'updateSettings' in server && !Object.hasOwn(server, 'close') ? Server.prototype.close : server.close

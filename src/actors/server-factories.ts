@@ -9,10 +9,7 @@ import type { ServerOptions as HttpsOptions, Server as HttpsServer } from 'node:
 export interface ServerFactories {
   http(options: ServerOptions, listener: RequestListener): Promise<Server>
   https(options: HttpsOptions, listener: RequestListener): Promise<HttpsServer>
-  /**
-   * A server without TLS, for clients that know beforehand that it is HTTP/2. for clients that know
-   * beforehand that it is HTTP/2.
-   */
+  /** A server without TLS, for clients that know beforehand that it is HTTP/2. */
   http2(options: Http2Options, listener: RequestListener): Promise<Http2Server>
   http2Secure(options: SecureServerOptions, listener: RequestListener): Promise<Http2SecureServer>
 }

@@ -40,10 +40,7 @@ export interface World {
   readonly flushLogs: () => Promise<void>
   /** Aborted, it leaves the file alone: {@link writeReportNow} has the last word. */
   readonly writeReport: (signal: AbortSignal) => Promise<void>
-  /**
-   * Writes the report in one synchronous step; `cut` when the report itself ran out of time. `cut`
-   * when the report itself ran out of time.
-   */
+  /** Writes the report in one synchronous step; `cut` when the report itself ran out of time. */
   readonly writeReportNow: (why: 'cut' | 'forced') => void
   /**
    * Resolves when no work is left that the life does not know of, or when no time is; never

@@ -12,10 +12,7 @@ const KINDS = {
   'an object': isFields,
 } as const
 
-/**
- * An object that needs more than that: the words of an error, and its fields. the words of an
- * error, and its fields.
- */
+/** An object that needs more than that: the words of an error, and its fields. */
 export interface Shape {
   readonly allowed: string
   readonly fields: readonly string[]

@@ -40,8 +40,7 @@ const cellsOf = (character: string): number => (ZERO.test(character) ? 0 : WIDE.
 
 /**
  * Invisible characters, but for the joiners that words and emoji are made with: line breaks,
- * escapes, marks that turn the direction of a line. line breaks, escapes, marks that turn the
- * direction of a line.
+ * escapes, marks that turn the direction of a line.
  */
 const UNSAFE = /(?:(?![\u200c\u200d])[\p{C}\p{Zl}\p{Zp}])+/gu
 
@@ -51,10 +50,7 @@ const UNSAFE = /(?:(?![\u200c\u200d])[\p{C}\p{Zl}\p{Zp}])+/gu
  */
 export const oneLine = (text: string): string => (PRINTABLE_ASCII.test(text) ? text : stripVTControlCharacters(text).replace(UNSAFE, ' '))
 
-/**
- * The beginning of a text that fits, in one line; `…` says that there is more. `…` says that there
- * is more.
- */
+/** The beginning of a text that fits, in one line; `…` says that there is more. */
 export function clip(text: string, width: number): string {
   const safe = oneLine(text)
   if (cells(safe) <= width) return safe

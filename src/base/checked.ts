@@ -32,8 +32,7 @@ export function checkFunction(of: string, name: string, given: unknown): void {
 
 /**
  * Whether it looks like an AbortSignal: a polyfill, a browser that is played, or another realm has
- * a class of its own. a polyfill, a browser that is played, or another realm has a class of its
- * own.
+ * a class of its own.
  */
 export const isAbortSignal = (given: unknown): given is AbortSignal =>
   typeof given === 'object' &&

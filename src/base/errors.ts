@@ -125,7 +125,7 @@ export function optionError(field: string, given: unknown, allowed: string, caus
 
 /**
  * Whether it is an Error, also one of another realm: what node throws into a test runner's sandbox
- * is made outside of it. what node throws into a test runner's sandbox is made outside of it.
+ * is made outside of it.
  */
 export const isErrorObject = (thrown: unknown): thrown is Error =>
   thrown instanceof Error || Object.prototype.toString.call(thrown) === '[object Error]'

@@ -247,7 +247,7 @@ export function errorRecord(thrown: unknown): ErrorRecord {
 
 /**
  * The events by which node says that a process has crashed; also what has failed in the error of a
- * crash. also what has failed in the error of a crash.
+ * crash.
  */
 export const CRASH_EVENTS = ['uncaughtException', 'unhandledRejection'] as const
 export type CrashEvent = (typeof CRASH_EVENTS)[number]

@@ -15,8 +15,5 @@ export function look<T>(find: () => T): T | undefined {
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/**
- * The value of a variable; one that may not be read is not set. one that may not be read is not
- * set.
- */
+/** The value of a variable; one that may not be read is not set. */
 export const variable = (env: EnvironmentVariables, name: string): string | undefined => look(() => env[name])

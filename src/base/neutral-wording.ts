@@ -7,7 +7,7 @@ export const METRIC_PREFIX_DEFAULT = 'quiesce_'
 const TEXT = 'text/plain; charset=utf-8'
 /**
  * The seconds after which another instance has taken over; a request that was refused by 503 is
- * sooner there. a request that was refused by 503 is sooner there.
+ * sooner there.
  */
 const RETRY_AFTER_SECONDS = { 'retry-after': 5, 'not-accepting': 1, watch: 1 } as const
 

@@ -12,7 +12,7 @@ import type { SecureContext } from 'node:tls'
 
 // The handle below a socket.
 
-/** The handle of a listening socket: what libuv does with it. what libuv does with it. */
+/** The handle of a listening socket: what libuv does with it. */
 export interface ListeningHandle {
   readonly fd: number
   /** listen(2) once more, on the same socket. */

@@ -36,10 +36,7 @@ class Timer {
     this.fn = fn
   }
 
-  /**
-   * Does nothing more than node's: a process does not stay alive for this timer. a process does not
-   * stay alive for this timer.
-   */
+  /** Does nothing more than node's: a process does not stay alive for this timer. */
   unref(): this {
     this.keepsAlive = false
     return this
@@ -108,7 +105,7 @@ export class VirtualClock implements Clock {
 
   /**
    * Sets a timer as {@link systemClock} does: a delay below zero is zero, one above 24.8 days is
-   * 24.8 days. a delay below zero is zero, one above 24.8 days is 24.8 days.
+   * 24.8 days.
    */
   setTimeout(fn: () => void, ms: number): unknown {
     checkArguments('setTimeout(fn, ms)', [fn, 'a function'], [ms, 'a number'])

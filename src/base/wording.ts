@@ -28,7 +28,7 @@ export interface RefusalWords {
   readonly contentType: string
   /**
    * The answer for clients whose `Accept` header names JSON or problem+json; undefined: they read
-   * `body`. undefined: they read `body`.
+   * `body`.
    */
   readonly json?: { readonly body: string; readonly contentType: string } | undefined
   /** Whole seconds of the header `Retry-After`; false leaves the header out. */
@@ -48,7 +48,6 @@ export interface RefusedRequest {
 export interface LogWords {
   /**
    * The line at the start, in the mode `retry-after`: how long connections have after the drain.
-   * how long connections have after the drain.
    */
   readonly shutdownTimeout: string
   /** Everything serves. */

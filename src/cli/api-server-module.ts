@@ -11,19 +11,13 @@ export interface PreparableServer {
   prepare(): { readonly life: Life }
 }
 
-/**
- * Whether it looks like an API server: it may have been made by another copy of its package. it may
- * have been made by another copy of its package.
- */
+/** Whether it looks like an API server: it may have been made by another copy of its package. */
 const isApiServer = (given: unknown): given is PreparableServer =>
   typeof given === 'object' &&
   given !== null &&
   ['prepare', 'handle', 'handlePrefix'].every((method) => typeof (given as Exports)[method] === 'function')
 
-/**
- * The life of an API server, or of a prepared one; undefined for anything else. undefined for
- * anything else.
- */
+/** The life of an API server, or of a prepared one; undefined for anything else. */
 export function lifeOfApiServer(given: unknown): Life | undefined {
   if (isApiServer(given)) return given.prepare().life
   const { life, run } = (typeof given === 'object' && given !== null ? given : {}) as Exports

@@ -6,10 +6,7 @@ import { nearFlag } from './near-flag.ts'
 /** Something that was set, and where. */
 export interface Setting {
   readonly given: unknown
-  /**
-   * The name as it was written: `--port`, `QUIESCE_PORT` or `port in FILE`. `--port`,
-   * `QUIESCE_PORT` or `port in FILE`.
-   */
+  /** The name as it was written: `--port`, `QUIESCE_PORT` or `port in FILE`. */
   readonly label: string
 }
 

@@ -51,10 +51,7 @@ export async function readLifeModule(label: string, path: string): Promise<LifeM
   return { life: life as unknown as Life, properties }
 }
 
-/**
- * The API server with the config of code: a command that looks has no flags for it. a command that
- * looks has no flags for it.
- */
+/** The API server with the config of code: a command that looks has no flags for it. */
 async function madeApiServer(path: string, module: Exports): Promise<unknown> {
   const { completeConfig } = await apiServerPackage(path)
   return apiServerOf(path, module, completeConfig({ logger: false }))
@@ -69,10 +66,7 @@ async function apiServerPackage(path: string): Promise<{ completeConfig(config: 
 const APP_HAS_NO_LIFE =
   'it is an app or a server without a life: export what createServer(app), attachLifecycle(server) or a framework’s helper returned'
 
-/**
- * Whether it looks like an app: a router, or something that listens or answers. a router, or
- * something that listens or answers.
- */
+/** Whether it looks like an app: a router, or something that listens or answers. */
 const isApp = (given: unknown): boolean =>
   ((typeof given === 'object' && given !== null) || typeof given === 'function') &&
   ['use', 'listen', 'fetch'].some((method) => typeof (given as Exports)[method] === 'function')

@@ -24,10 +24,7 @@ function printedValue(flag: Flag, table: OptionTable, settings: Settings): unkno
   return given ?? (row && plainDefault(row))
 }
 
-/**
- * The default of a switch as help has it: what is neither on nor off is said in words there. what
- * is neither on nor off is said in words there.
- */
+/** The default of a switch as help has it: what is neither on nor off is said in words there. */
 const switchDefault = ({ default: words }: Flag): boolean | undefined => (['true', 'false'].includes(words) ? words === 'true' : undefined)
 
 function plainDefault({ cliDefault, default: fallback, on, defaultWords }: AnyOption): unknown {

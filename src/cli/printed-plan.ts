@@ -32,7 +32,7 @@ export interface PrintedPlan {
   readonly warnings: readonly Warning[]
 }
 
-/** A stop in milliseconds; instants since StopRequested. instants since StopRequested. */
+/** A stop in milliseconds; instants since StopRequested. */
 interface PrintedStop {
   readonly shutdownDelay: number
   readonly lastCall: number
@@ -45,7 +45,7 @@ type KindOfStop = Exclude<keyof StopProfiles, 'startFailed'>
 
 /**
  * The kinds of stop, but for a failed start: it has served no request, so there is nothing to wait
- * for. it has served no request, so there is nothing to wait for.
+ * for.
  */
 const KINDS = { default: 'stop', interactive: 'interactive', crash: 'crash' } as const satisfies Record<KindOfStop, string>
 const KIND_NAMES = Object.keys(KINDS) as readonly KindOfStop[]

@@ -54,10 +54,7 @@ function problem(root: Schema, schema: Schema, given: unknown, path: string): st
   )
 }
 
-/**
- * The problem of the one shape that is meant: the one whose constants hold, or the last. the one
- * whose constants hold, or the last.
- */
+/** The problem of the one shape that is meant: the one whose constants hold, or the last. */
 function nearest(root: Schema, shapes: readonly Schema[], given: unknown, path: string): string | undefined {
   const problems = shapes.map((shape) => problem(root, shape, given, path))
   if (problems.includes(undefined)) return undefined

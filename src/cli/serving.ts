@@ -19,7 +19,7 @@ import { resolvedFrom, valuesOf } from './settings.ts'
 
 /** A command that serves: the options of its server, and its own. */
 export interface Serving<Server extends OptionTable, Own extends OptionTable> {
-  /** The command as it is typed: `quiesce run`. `quiesce run`. */
+  /** The command as it is typed: `quiesce run`. */
   readonly command: string
   readonly server: Server
   readonly own: Own

@@ -68,10 +68,7 @@ export type DiagramFormat = 'svg' | 'mermaid'
 
 export interface DiagramOptions {
   readonly format: DiagramFormat
-  /**
-   * The layout of flowcharts and phase machines; without one they are laid out by simple rules.
-   * without one they are laid out by simple rules.
-   */
+  /** The layout of flowcharts and phase machines; without one they are laid out by simple rules. */
   readonly layout?: Layout
 }
 

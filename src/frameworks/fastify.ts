@@ -111,7 +111,7 @@ function endWhenUnableToListen(server: Server, life: AttachedLife): void {
 
 /**
  * The key under which Fastify keeps the servers that it has beside `app.server`; nothing public
- * does. nothing public does.
+ * does.
  */
 const FURTHER_SERVERS = 'fastify.serverBindings'
 

@@ -31,14 +31,14 @@ export interface ChainStep<View = ExchangeView> {
   /** Unique in its chain; others find their place by it. */
   readonly name: string
   /**
-   * The step itself, called once for each request, synchronously: it must not wait. it must not
-   * wait. True: the next step is asked. False: it has answered, or will. One that throws is
-   * answered 500, and the error is reported.
+   * The step itself, called once for each request, synchronously: it must not wait. True: the next
+   * step is asked. False: it has answered, or will. One that throws is answered 500, and the error
+   * is reported.
    */
   readonly admit: (exchange: View) => boolean
   /**
    * The end of the step, called once for each request that `admit` was called for, when its
-   * response is closed; the last step first. the last step first. One that throws is reported.
+   * response is closed; the last step first. One that throws is reported.
    */
   readonly over?: (exchange: View) => void
   /** Whether requests on the admin listener pass it too. Default false. */

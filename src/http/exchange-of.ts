@@ -3,7 +3,7 @@ import type { WireExchange } from './ports.ts'
 
 /**
  * The key of a request's exchange: a property costs the request path less than a look-up in a
- * WeakMap. a property costs the request path less than a look-up in a WeakMap.
+ * WeakMap.
  */
 const EXCHANGE: unique symbol = Symbol.for(nameAmongCopies('exchange'))
 

@@ -45,10 +45,7 @@ export const HEADER_BOUNDS: ReadonlyMap<string, number> = new Map([
   ['x-remote-user', LINE],
 ])
 
-/**
- * The bounds of headers whose names have a key in them, by what they begin with. by what they begin
- * with.
- */
+/** The bounds of headers whose names have a key in them, by what they begin with. */
 const PREFIX_BOUNDS: readonly (readonly [prefix: string, bound: number])[] = [
   ['impersonate-extra-', LINE],
   ['x-remote-extra-', LINE],

@@ -22,8 +22,7 @@ function socketsOf(server: Server): Socket[] {
 
 /**
  * The sockets of a listening server that owe no answer: without a request under way, whether they
- * had one before, or before their handshake where there is TLS. without a request under way,
- * whether they had one before, or before their handshake where there is TLS.
+ * had one before, or before their handshake where there is TLS.
  */
 export function idleSocketsOf(server: Server, hasTls: boolean): Socket[] {
   if (!server.listening) return []

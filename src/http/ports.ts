@@ -49,10 +49,7 @@ export interface WireConnection {
   readonly isIdle: boolean
   /** Our side is ending, or has ended. */
   readonly isEnding: boolean
-  /**
-   * Goes on with this wire: the connection has changed its protocol. the connection has changed its
-   * protocol.
-   */
+  /** Goes on with this wire: the connection has changed its protocol. */
   goOnWith(wire: Wire): void
   /** Its wire has told its client that it closes. A second call does nothing. */
   noteNotified(): void
@@ -84,9 +81,7 @@ export interface WireExchange extends ExchangeView {
   handling: 'callback' | 'promise' | undefined
   /** Its answer has to tell the client that the connection closes. */
   mustNotify: boolean
-  /**
-   * Whether it has no response: its handler gets the bare socket. its handler gets the bare socket.
-   */
+  /** Whether it has no response: its handler gets the bare socket. */
   readonly isUpgrade: boolean
   /** Whether a handler holds its signal, and so may have something to do before the end. */
   readonly isSignalTaken: boolean

@@ -5,9 +5,7 @@ export interface Answer {
   readonly body: string
 }
 
-/**
- * An answer whose body may be bytes: what is compressed is no text. what is compressed is no text.
- */
+/** An answer whose body may be bytes: what is compressed is no text. */
 export interface EncodedAnswer extends Omit<Answer, 'body'> {
   readonly body: string | Uint8Array
 }
@@ -21,10 +19,7 @@ export const PLAIN_TEXT = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Cont
 /** The same, to be put over headers as node has them, whose names are in lower case. */
 export const PLAIN_TEXT_OVER = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
-/**
- * The part of a node response that an answer needs; HTTP/1 and HTTP/2 responses both fit. HTTP/1
- * and HTTP/2 responses both fit.
- */
+/** The part of a node response that an answer needs; HTTP/1 and HTTP/2 responses both fit. */
 export interface ResponseLike {
   statusCode: number
   readonly headersSent: boolean

@@ -1,10 +1,7 @@
 import { ServerResponse } from 'node:http'
 import type { WireExchange } from './ports.ts'
 
-/**
- * The answers to upgrades whose sockets nothing has taken; few requests are any. few requests are
- * any.
- */
+/** The answers to upgrades whose sockets nothing has taken; few requests are any. */
 const ANSWERS = new WeakMap<WireExchange, ServerResponse>()
 
 /**

@@ -1,9 +1,6 @@
 import { pathAsSent } from '../base/request-target.ts'
 
-/**
- * The part of a node request that our rules read; HTTP/1 and HTTP/2 requests both fit. HTTP/1 and
- * HTTP/2 requests both fit.
- */
+/** The part of a node request that our rules read; HTTP/1 and HTTP/2 requests both fit. */
 export interface RequestLike {
   readonly method?: string | undefined
   readonly url?: string | undefined

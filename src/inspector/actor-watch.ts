@@ -108,8 +108,7 @@ export class ActorWatch implements Source {
 
   /**
    * Takes an event of xstate. Nothing thrown may get out: xstate calls it from the middle of a
-   * machine's step, and would never come back to it. xstate calls it from the middle of a machine's
-   * step, and would never come back to it.
+   * machine's step, and would never come back to it.
    */
   readonly #see = (event: InspectionEvent): void => {
     try {

@@ -91,10 +91,7 @@ export class JournalFile implements Reader {
   }
 }
 
-/**
- * Opens the file without waiting: opening a pipe without a reader would never return. opening a
- * pipe without a reader would never return.
- */
+/** Opens the file without waiting: opening a pipe without a reader would never return. */
 function openJournal(path: string): number {
   let fd: number
   try {

@@ -49,10 +49,7 @@ export class Journal implements ReadableJournal {
   #last = 1
   /** Number of the last line that was dropped. */
   #lostUpTo = 0
-  /**
-   * The time until which there was no reader: what the sources would have said is missing. what the
-   * sources would have said is missing.
-   */
+  /** The time until which there was no reader: what the sources would have said is missing. */
   #blindUpTo = 0
   #describedAt = 0
   #hasEnded = false

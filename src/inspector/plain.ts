@@ -7,10 +7,7 @@ import { errorRecord } from '../base/events.ts'
 const DEPTH_MAX = 8
 const FIELDS_MAX = 200
 const TEXT_LENGTH_MAX = 4_000
-/**
- * The most nodes of one value altogether: depth and fields alone would allow very many. depth and
- * fields alone would allow very many.
- */
+/** The most nodes of one value altogether: depth and fields alone would allow very many. */
 const NODES_MAX = 5_000
 
 /**

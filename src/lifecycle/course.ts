@@ -116,8 +116,7 @@ export class Course {
 
   /**
    * Composes the machine. With invalid registrations start() rejects; the shutdown still runs, so
-   * that what the life owns is destroyed. the shutdown still runs, so that what the life owns is
-   * destroyed.
+   * that what the life owns is destroyed.
    */
   #compose(): ComposedMachine {
     const { parts, planner, health, startOutcome } = this.#context

@@ -16,7 +16,6 @@ import { writeReport, writeReportNow } from '../report/report-file.ts'
 const LATE_MS = 250
 /**
  * The time in milliseconds that is kept from a log that is not read: writing the report takes that.
- * writing the report takes that.
  */
 const REPORT_MS = 100
 
@@ -99,7 +98,7 @@ export class FinalOutput {
 
   /**
    * Announces what is no event, because it is a secret and must not stand in a report; on standard
-   * error when no log has it. on standard error when no log has it.
+   * error when no log has it.
    */
   announce(fields: Readonly<Record<string, string>>, message: string): void {
     const { log } = this.#context
@@ -130,7 +129,7 @@ export class FinalOutput {
     return formatDuration(Math.round(lateMs))
   }
 
-  /** The time until the deadline; below 0 when it is over. below 0 when it is over. */
+  /** The time until the deadline; below 0 when it is over. */
   get #leftMs(): number {
     const { view, elapsed } = this.#context.recorder
     return leftUntil(view, 'forced', elapsed)

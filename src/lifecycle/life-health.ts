@@ -147,8 +147,7 @@ export class LifeHealth {
   }
 
   /**
-   * Logs what failed, for debugging; the answers withhold the reasons. the answers withhold the
-   * reasons.
+   * Logs what failed, for debugging; the answers withhold the reasons.
    * @see kubernetes/apiserver pkg/server/healthz/healthz.go handleRootHealth
    */
   #logFailure(endpoint: string, failed: readonly FailedCheck[]): void {

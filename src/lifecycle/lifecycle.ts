@@ -170,7 +170,7 @@ export class Lifecycle implements ServedLife {
 
   /**
    * Joins work that has begun to the drain, like {@link hold}: also while it drains, as long as
-   * anything is waited for. also while it drains, as long as anything is waited for.
+   * anything is waited for.
    */
   join(name: string, work: PromiseLike<unknown>): void {
     this.#parts.traffic.holds.join(name, work)
@@ -261,10 +261,7 @@ export class Lifecycle implements ServedLife {
     }
   }
 
-  /**
-   * The log for what is no event and stands in no report: the lines of single requests. the lines
-   * of single requests.
-   */
+  /** The log for what is no event and stands in no report: the lines of single requests. */
   get log(): Pick<EventLog, 'writes' | 'debug' | 'error'> {
     return this.#parts.log
   }

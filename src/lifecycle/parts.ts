@@ -57,7 +57,7 @@ export interface ObservedLife {
   requestStop(reason: StopReason): void
   /**
    * Announces what is no event, because it is a secret and must not stand in a report; on standard
-   * error when no log has it. on standard error when no log has it.
+   * error when no log has it.
    */
   announce(fields: Readonly<Record<string, string>>, message: string): void
 }

@@ -36,7 +36,6 @@ export class LineQueue {
   #lines = 0
   /**
    * The place in the first block: bytes that have left, and which line is the next to leave whole.
-   * bytes that have left, and which line is the next to leave whole.
    */
   #offset = 0
   #line = 0

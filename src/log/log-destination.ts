@@ -25,8 +25,7 @@ const PENDING_BYTES_MAX = 64 * 1024 * 1024
 const STEP_MS = 2
 /**
  * The time in milliseconds until a full reader is tried again: one that has taken something since
- * will soon take more (a pipe holds 64 KiB on Linux). one that has taken something since will soon
- * take more (a pipe holds 64 KiB on Linux).
+ * will soon take more (a pipe holds 64 KiB on Linux).
  */
 const RETRY_MS = 5
 const RETRY_SOON_MS = 1
@@ -134,9 +133,8 @@ export class LogDestination {
 
   /**
    * Does as {@link flushed}, but gives up what is pending when the reader has taken nothing for
-   * `ms`: a slow reader gets everything, one that does not read holds nothing up. a slow reader
-   * gets everything, one that does not read holds nothing up. Resolves with the number of bytes
-   * given up.
+   * `ms`: a slow reader gets everything, one that does not read holds nothing up. Resolves with the
+   * number of bytes given up.
    */
   flushBounded(ms: number): Promise<number> {
     const begun = this.#clock.now()
@@ -172,7 +170,6 @@ export class LogDestination {
 
   /**
    * Reports lost lines. Call it when the queue is empty: the line stands in front of all others.
-   * the line stands in front of all others.
    */
   #reportLoss(): void {
     if (this.#unreportedLines === 0) return

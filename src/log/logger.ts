@@ -7,8 +7,8 @@ export interface Logger {
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
   /**
-   * Tells, like pino's, whether lines of a level are written at all. whether lines of a level are
-   * written at all. What must not be missed is said on standard error when they are not.
+   * Tells, like pino's, whether lines of a level are written at all. What must not be missed is
+   * said on standard error when they are not.
    */
   isLevelEnabled?(level: string): boolean
   /**
@@ -51,7 +51,7 @@ export function writeLine(logger: Logger, level: Exclude<LogLevel, 'silent'>, fi
 
 /**
  * Whether it is a console, which prints every level and has no switch for any: of a quiet life that
- * would be some seventy lines. of a quiet life that would be some seventy lines.
+ * would be some seventy lines.
  */
 const isConsole = (logger: Logger): boolean => logger instanceof Console
 

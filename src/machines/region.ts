@@ -195,7 +195,7 @@ function regionEnds(phase: string, row: PhaseRow) {
     state,
     fired,
     skipped,
-    /** The skip of a start row by a stop; a stop row is not skipped. a stop row is not skipped. */
+    /** The skip of a start row by a stop; a stop row is not skipped. */
     skippedByStop: row.lane === 'start' ? { StopRequested: skipped } : {},
     /**
      * A stop row goes on whatever happened; a failed start row leads to the roll-back, or, if it

@@ -62,14 +62,13 @@ export interface PhaseRow<S extends string = string> {
   readonly abandonedAt?: S
   /**
    * The signal without which there is nothing to do: the phase is skipped, but its signal fires.
-   * the phase is skipped, but its signal fires.
    */
   readonly unless?: S
   /** Start-up waits for this work as long as it takes: it is not ours to hurry. */
   readonly unbounded?: boolean
   /**
    * The only mode of refusing in which it is there; a row whose condition is false is not part of
-   * this life. a row whose condition is false is not part of this life.
+   * this life.
    */
   readonly when?: Mode
 }

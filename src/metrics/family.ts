@@ -39,8 +39,8 @@ export interface MetricSource {
   readonly names: readonly string[]
   /**
    * Gives the families. A source that throws, or takes longer than 5 seconds, is left out of that
-   * scrape, and so is a family that cannot be printed; all of it is reported. all of it is
-   * reported. Scrapes that come at once share an answer.
+   * scrape, and so is a family that cannot be printed; all of it is reported. Scrapes that come at
+   * once share an answer.
    */
   collect(): readonly MetricFamily[] | PromiseLike<readonly MetricFamily[]>
 }
@@ -50,10 +50,7 @@ export interface OwnMetrics extends MetricSource {
   collect(): readonly MetricFamily[]
 }
 
-/**
- * The metrics that a function makes, whenever it is asked; what has the same name is one. what has
- * the same name is one.
- */
+/** The metrics that a function makes, whenever it is asked; what has the same name is one. */
 export const ownMetrics = (make: () => readonly MetricFamily[]): OwnMetrics => ({
   get names() {
     return make().map(({ name }) => name)

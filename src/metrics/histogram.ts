@@ -12,10 +12,7 @@ export interface HistogramOptions extends MetricOptions {
 /** How one thing is distributed. */
 export class Distribution {
   readonly #bounds: readonly number[]
-  /**
-   * The counts by bucket, each without those below it; the last is above all bounds. the last is
-   * above all bounds.
-   */
+  /** The counts by bucket, each without those below it; the last is above all bounds. */
   readonly counts: Float64Array
   sum = 0
   /** Seconds since the epoch. */

@@ -2,7 +2,7 @@ import { checkArguments, withFields } from '../base/arguments.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
 import { FAMILY_TYPES, type MetricFamily, type MetricSource, type OwnMetrics } from './family.ts'
 
-/** The part of a registry of prom-client that is needed; its own type fits. its own type fits. */
+/** The part of a registry of prom-client that is needed; its own type fits. */
 export interface PromRegistry {
   getMetricsAsArray(): readonly { readonly name: string }[]
   getMetricsAsJSON(): PromiseLike<readonly PromMetric[]>

@@ -66,7 +66,7 @@ export class MetricSources {
 
   /**
    * Collects in the same step, unless there are sources; within {@link SOURCE_MS_MAX} in any case.
-   * within {@link SOURCE_MS_MAX} in any case. Never throws or rejects.
+   * Never throws or rejects.
    */
   collect(): readonly MetricFamily[] | Promise<readonly MetricFamily[]> {
     return this.#added.size === 0 ? this.#own.collect() : this.#all()

@@ -5,7 +5,7 @@ export type MetricFormat = 'prometheus' | 'openmetrics'
 
 /**
  * The content types as the client library of Prometheus names them: names have the old set of
- * characters. names have the old set of characters.
+ * characters.
  * @see prometheus/common expfmt/expfmt.go
  */
 export const CONTENT_TYPES: Readonly<Record<MetricFormat, string>> = {

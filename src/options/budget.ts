@@ -73,7 +73,7 @@ const REQUESTS_SHARE_MAX = 1 / 2
 const LAST_CALL_SHARE_MAX = 1 / 2
 /**
  * The part of the flush reserve that is kept for ending by force: the report is written
- * synchronously in it. the report is written synchronously in it.
+ * synchronously in it.
  */
 const FORCE_SHARE_OF_FLUSH = 1 / 5
 /** No phase has less than this, in milliseconds; it keeps two cuts from falling on one instant. */

@@ -1,6 +1,6 @@
 import type { PlatformSpec } from './platform.ts'
 
-/** Anything else that runs containers: `docker stop` and its like. `docker stop` and its like. */
+/** Anything else that runs containers: `docker stop` and its like. */
 export const container = {
   name: 'container',
   otherNames: ['docker', 'podman', 'compose', 'docker-compose'],

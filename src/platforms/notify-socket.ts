@@ -80,7 +80,7 @@ export class NotifySocket {
 
   /**
    * Does as {@link send}, but writes at once, behind what is on its way: the process may be gone
-   * before that is answered. the process may be gone before that is answered.
+   * before that is answered.
    */
   sendLast(fields: Fields): Promise<void> {
     return this.#say(fields, () => true)

@@ -11,7 +11,7 @@ export interface PlatformSpec {
   readonly name: string
   /** What else it is called, in small letters; not what only looks misspelt. */
   readonly otherNames?: readonly string[]
-  /** The words behind a value, in documentation: `on Kubernetes`. `on Kubernetes`. */
+  /** The words behind a value, in documentation: `on Kubernetes`. */
   readonly where: string
   /** What gives it away, in words that stand in the log and the report; any of them. */
   readonly signs: readonly Sign[]
@@ -35,10 +35,7 @@ export interface PlatformSpec {
    * waits for it.
    */
   readonly follow?: (process: PlatformProcess, life: FollowedLife) => void
-  /**
-   * The way in which it asks for the end, beside OS signals: calls `stop` until disposed. calls
-   * `stop` until disposed.
-   */
+  /** The way in which it asks for the end, beside OS signals: calls `stop` until disposed. */
   readonly stopRequests?: (process: PlatformProcess, stop: (reason: StopReason) => void) => Disposable
 }
 
@@ -71,10 +68,7 @@ export interface PlatformDefaults {
 }
 
 export interface Kill {
-  /**
-   * The time after it has asked, as the user would write it; where nothing else was set. where
-   * nothing else was set.
-   */
+  /** The time after it has asked, as the user would write it; where nothing else was set. */
   readonly after: string
   /** What sets another time there, as it is called there; there may be nothing. */
   readonly setBy?: string

@@ -10,10 +10,7 @@ const STUCK_MS = 30_000
 /** The time for which systemd is asked: of three messages two may be late. */
 const EXTEND_USEC = String(3 * TICK_MS * 1_000)
 
-/**
- * The lives of a process that serve: it is stopping when the last of them is. it is stopping when
- * the last of them is.
- */
+/** The lives of a process that serve: it is stopping when the last of them is. */
 const serving = new WeakMap<PlatformProcess, Set<FollowedLife>>()
 
 /**
@@ -98,9 +95,7 @@ class SystemdService {
     })
   }
 
-  /**
-   * Repeats some work until the end of the life; keeps no process alive. keeps no process alive.
-   */
+  /** Repeats some work until the end of the life; keeps no process alive. */
   #every(periodMs: number, work: () => void): void {
     const timer = this.#life.clock.setTimeout(() => {
       if (this.#isOver) return

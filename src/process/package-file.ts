@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 
 /**
  * The require of the command alone: a program that was bundled has no files beside it, nor an
- * import map. a program that was bundled has no files beside it, nor an import map.
+ * import map.
  */
 const here = (): NodeJS.Require => createRequire(import.meta.url)
 

@@ -10,7 +10,7 @@ import { onProcessExit } from './process-exit.ts'
 /** How one life left the process. */
 export interface LifeExit {
   readonly exitCode: ExitCode
-  /** Whether something meant "now": nothing is waited for. nothing is waited for. */
+  /** Whether something meant "now": nothing is waited for. */
   readonly isForced: boolean
   /** `natural` leaves the end of the process to whatever else keeps it alive. */
   readonly exit: 'explicit' | 'natural'
@@ -33,10 +33,7 @@ export class ProcessEnd {
   readonly #process: HostProcess
   #running = 0
   #exitCode: ExitCode = 0
-  /**
-   * The exit code as we left it; one that other code has set stays. one that other code has set
-   * stays.
-   */
+  /** The exit code as we left it; one that other code has set stays. */
   #exitCodeSet: HostProcess['exitCode']
   #isForced = false
   #cancelGrace: (() => void) | undefined

@@ -159,7 +159,6 @@ function warnIfUnreachableBySignal(life: RunnableLife): void {
 
 /**
  * Warns in the log, and on standard error too: there may be no log, or one that is read elsewhere.
- * there may be no log, or one that is read elsewhere.
  */
 function warn(life: RunnableLife, { code, message }: Warning): void {
   life.record({ type: 'warning', message, details: { code } })

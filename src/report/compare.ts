@@ -59,10 +59,7 @@ const word = (what: string, a: number | string | undefined, b: number | string |
 const count = (what: string, a: number, b: number): Unjudged => ({ what, a, b, unit: 'count', isWorse: false }) as const
 const time = (what: string, a: number | undefined, b: number | undefined): Unjudged => ({ what, a, b, unit: 'ms', isWorse: false }) as const
 
-/**
- * The counts of what there may be many; the last column says whether more of it is worse. the last
- * column says whether more of it is worse.
- */
+/** The counts of what there may be many; the last column says whether more of it is worse. */
 const COUNTS: readonly (readonly [string, (of: Report) => number, boolean])[] = [
   ['requests to drain', ({ requests }) => requests.before, false],
   ['requests left', ({ requests }) => requests.after, true],
@@ -104,10 +101,7 @@ function works(a: ReadonlyMap<string, Work>, b: ReadonlyMap<string, Work>): Diff
 
 const outcomeOf = (work: Work | undefined): keyof typeof BADNESS => (work === undefined ? 'none' : (work.outcome ?? 'not over'))
 
-/**
- * The phases of the end; what only fires a signal takes no time. what only fires a signal takes no
- * time.
- */
+/** The phases of the end; what only fires a signal takes no time. */
 const phasesOf = ({ phases, stopRequestedAt }: Report): ReadonlyMap<string, Work> =>
   new Map(
     phases

@@ -42,7 +42,6 @@ export function publishEvents(life: object): (event: LifecycleEvent) => void {
 
 /**
  * The channels, kept here: node forgets a channel without references, and its subscribers with it.
- * node forgets a channel without references, and its subscribers with it.
  */
 const channels = new Map<LifecycleEvent['type'], Channel>()
 

@@ -8,7 +8,7 @@ import type { Report } from './report.ts'
 export const exitCodeSeen = ({ exitCode, forced, forcedBy }: Ended): number =>
   (forced === 'process-exit' ? forcedBy?.exitCode : undefined) ?? exitCode
 
-/** The end with its number: the last line of a report. the last line of a report. */
+/** The end with its number: the last line of a report. */
 export const endSentence = (report: EndedWith): string => `exit code ${exitCodeSeen(report)}: ${endMeaning(report)}`
 
 /**

@@ -28,7 +28,7 @@ export interface Blocker extends Partial<ConnectionProtocol> {
   readonly phase: string
   /** False: its phase has not begun. */
   readonly isWaitedFor: boolean
-  /** Whether a request is a stream: see {@link Straggler}. see {@link Straggler}. */
+  /** Whether a request is a stream: see {@link Straggler}. */
   readonly streaming?: true
   /** Undefined: nothing, because no stop has been requested. */
   readonly bound: TimeBound | undefined

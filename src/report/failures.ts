@@ -17,10 +17,7 @@ interface Kept {
  * which are those of its end.
  */
 export class Failures {
-  /**
-   * The failures by what tells them apart; a map is in the order of insertion. a map is in the
-   * order of insertion.
-   */
+  /** The failures by what tells them apart; a map is in the order of insertion. */
   readonly #kept = new Map<string, Kept>()
   /** The same record is the same failure, also when it has no stack. */
   readonly #seen = new WeakSet<ErrorRecord>()

@@ -16,7 +16,7 @@ export interface TrafficGauges {
   readonly requests: number
   /**
    * The event streams among the requests that nothing has declared; recordings of earlier versions
-   * do not have that. recordings of earlier versions do not have that.
+   * do not have that.
    */
   readonly eventStreams?: number
   readonly watches: number

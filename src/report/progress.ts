@@ -12,7 +12,7 @@ export interface Progress {
   readonly mode: Mode
   /** Milliseconds since StopRequested. */
   readonly sinceMs: number
-  /** The time until the deadline; not below 0. not below 0. */
+  /** The time until the deadline; not below 0. */
   readonly leftMs: number
   /** What runs now, in the order begun. */
   readonly phases: readonly RunningPhase[]
@@ -29,7 +29,7 @@ export interface RunningPhase {
   readonly sinceMs: number
   /**
    * The time until its own limit or its cut, whichever comes first, or else until the deadline; not
-   * below 0. not below 0.
+   * below 0.
    */
   readonly leftMs: number
 }

@@ -127,7 +127,7 @@ const isReplaceable = (path: string): Promise<boolean> =>
 
 /**
  * A name that cannot be known before, and is created exclusively: in a folder that others may
- * write, a link could wait under it. in a folder that others may write, a link could wait under it.
+ * write, a link could wait under it.
  */
 const temporaryName = (path: string): string => `${path}.${randomBytes(8).toString('hex')}.tmp`
 

@@ -30,8 +30,7 @@ export function skippedHooks(hooks: Iterable<HookOutcome>): SkippedHooks {
 
 /**
  * A part of a sentence, `pre-shutdown hooks "pool" and 72 more never ran: they waited for "flush",
- * which was cut`, say; undefined when there are none. they waited for "flush", which was cut`, say;
- * undefined when there are none.
+ * which was cut`, say; undefined when there are none.
  * @param max names that are spelled out
  */
 export function skippedWords({ names, waitedFor }: SkippedHooks, max: number): string | undefined {

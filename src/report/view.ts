@@ -24,10 +24,7 @@ export interface LifeView {
   readonly phases: ReadonlyMap<string, PhaseView>
   /** The hooks in the order they began, by kind and name. */
   readonly hooks: ReadonlyMap<string, HookView>
-  /**
-   * The listeners in the order they were bound; also those that are closed by now. also those that
-   * are closed by now.
-   */
+  /** The listeners in the order they were bound; also those that are closed by now. */
   readonly listeners: readonly ListenerView[]
   readonly lastCall: EventOf<'last-call'> | undefined
   readonly drained: Readonly<Partial<Record<'requests' | 'watches', EventOf<'drained'>>>>

@@ -70,7 +70,7 @@ export class Presentation implements ShownLife {
 
   /**
    * Shows events from the stop request to the report: what is written after that is for the
-   * terminal to keep. what is written after that is for the terminal to keep.
+   * terminal to keep.
    */
   #follow(event: LifecycleEvent): void {
     if (event.type === 'signal' && event.name === 'StopRequested') this.#terminal.show(this)

@@ -19,7 +19,7 @@ import type { OwnPair, TlsSettings } from './settings.ts'
 export interface CertificatesWorld {
   readonly clock: Clock
   readonly record: (fact: LifecycleFact) => void
-  /** The certificate of the server's own client; undefined: it has none. undefined: it has none. */
+  /** The certificate of the server's own client; undefined: it has none. */
   readonly own?: OwnPair | undefined
   /** Undefined: the handshake decides what a client's certificate leads to. */
   readonly furtherCas?: FurtherCas | undefined
@@ -119,10 +119,7 @@ export class Certificates {
     })
   }
 
-  /**
-   * Watches the files, when the server listens: what changes is served from now on. what changes is
-   * served from now on.
-   */
+  /** Watches the files, when the server listens: what changes is served from now on. */
   watch(): void {
     this.#reloader.begin()
   }
@@ -188,8 +185,7 @@ export class Certificates {
 
   /**
    * Sets the trust for clients that ask for no name: node's TLS server drops the option from the
-   * context that it makes for them (docs/decisions/0030-certificates.md). node's TLS server drops
-   * the option from the context that it makes for them (docs/decisions/0030-certificates.md).
+   * context that it makes for them (docs/decisions/0030-certificates.md).
    */
   #trustWithoutRoots(clientCa: ClientCa | undefined): void {
     if (clientCa?.hasAllRoots === false && this.#server) trustPartialChains(this.#server)

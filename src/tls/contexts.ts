@@ -11,10 +11,7 @@ export interface NamedPair extends Pair {
 
 /** What one configuration serves; it is made as a whole, and replaced as a whole. */
 export interface Served {
-  /**
-   * The pair for all names that no other is for; without it the first of the others is. without it
-   * the first of the others is.
-   */
+  /** The pair for all names that no other is for; without it the first of the others is. */
   readonly serving: Pair | undefined
   readonly sni: readonly NamedPair[]
   /** Undefined: clients are asked for no certificate. */

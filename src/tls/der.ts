@@ -38,10 +38,7 @@ export const DER_TRUE = Buffer.from([0x01, 0x01, 0xff])
 /** A string of whole bits in whole bytes, but for the last one. */
 export const derBits = (content: Uint8Array, unused = 0): Buffer => value(BIT_STRING, Buffer.from([unused]), content)
 
-/**
- * An integer that is not negative: a first bit that is set would be the sign. a first bit that is
- * set would be the sign.
- */
+/** An integer that is not negative: a first bit that is set would be the sign. */
 export function derInteger(content: Uint8Array): Buffer {
   let start = 0
   while (start < content.length - 1 && content[start] === 0) start++
@@ -61,10 +58,7 @@ export function derOid(dotted: string): Buffer {
   return value(OBJECT_IDENTIFIER, Buffer.from(bytes))
 }
 
-/**
- * A time to the second; two digits of the year up to 2049, as certificates have it. two digits of
- * the year up to 2049, as certificates have it.
- */
+/** A time to the second; two digits of the year up to 2049, as certificates have it. */
 export function derTime(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replace(/\.\d+Z$|[-:T]/g, '')
   const isLate = new Date(ms).getUTCFullYear() >= 2050

@@ -8,10 +8,7 @@ import { isIP } from 'node:net'
 
 /** The names that one certificate is entered under. */
 export interface Entry {
-  /**
-   * The names that were given for it; without any, those in the certificate count. without any,
-   * those in the certificate count.
-   */
+  /** The names that were given for it; without any, those in the certificate count. */
   readonly names: readonly string[] | undefined
   readonly inCertificate: readonly string[]
 }
@@ -63,10 +60,7 @@ const dnsNamesIn = (alternatives = ''): string[] =>
     return text.startsWith('"') ? (JSON.parse(text) as string) : text
   }).flat()
 
-/**
- * A name in one spelling: small letters, and an IP address as sockets have it. small letters, and
- * an IP address as sockets have it.
- */
+/** A name in one spelling: small letters, and an IP address as sockets have it. */
 export function canonicalName(name: string): string {
   const small = name.toLowerCase()
   if (isIP(small) !== 6) return small

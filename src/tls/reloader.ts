@@ -60,10 +60,7 @@ export class Reloader {
     this.#watches.close()
   }
 
-  /**
-   * Reads after this time at the latest; sooner when that is planned already. sooner when that is
-   * planned already.
-   */
+  /** Reads after this time at the latest; sooner when that is planned already. */
   #readIn(ms: number): void {
     const { clock } = this.#reloading
     const due = clock.now() + ms

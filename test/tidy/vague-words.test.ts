@@ -62,3 +62,24 @@ test.each([`// ${wide}`, `//   GT-01  ${wide}`, ` * | \`/hello\` | ${wide} |`, `
 test('an address that has no room is let pass', () => {
   expect(tooWide('src/x.ts', `// https://github.com/${'path/'.repeat(20)}file.go`)).toEqual([])
 })
+
+/** Words that a comment says twice in a row: what an edit has left behind. */
+const REPEATED = /(\S+(?: \S+){2,})[.;:,]? \1/
+
+const repeatedIn = (path: string, text: string): string[] =>
+  (text.match(/^\s*\/\*\*[\s\S]*?\*\//gm) ?? []).flatMap((comment) => {
+    const [twice] = REPEATED.exec(comment.replaceAll(/[\s*]+/g, ' ')) ?? []
+    return twice === undefined ? [] : [`${path}: ${twice}`]
+  })
+
+test('no comment says the same words twice in a row', () => {
+  const code = files.filter((path) => /^(src|packages)\/.*\.ts$/.test(path))
+  expect(code.flatMap((path) => repeatedIn(path, read(path)))).toEqual([])
+})
+
+test.each(['/** What it has: one of them. one of them. */', '/**\n * It ends, when it can\n * end, when it can\n * end.\n */'])(
+  'a repetition is found: %j',
+  (text) => {
+    expect(repeatedIn('src/x.ts', text)).toHaveLength(1)
+  },
+)

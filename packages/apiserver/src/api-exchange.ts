@@ -6,7 +6,7 @@ import { emptySlots, type Slotted } from './request/slots.ts'
 
 /**
  * The key on the request itself: a property costs the request path less than a look-up in a
- * WeakMap. a property costs the request path less than a look-up in a WeakMap.
+ * WeakMap.
  */
 const API_EXCHANGE: unique symbol = Symbol('quiesce.apiserver.exchange')
 
@@ -15,10 +15,7 @@ const API_EXCHANGE: unique symbol = Symbol('quiesce.apiserver.exchange')
  * every request has. What else a filter finds out is a slot, which its file declares.
  */
 export class ApiExchange implements Slotted {
-  /**
-   * The request; over HTTP/2 those behind the count have another object: the handler's. the
-   * handler's.
-   */
+  /** The request; over HTTP/2 those behind the count have another object: the handler's. */
   request: IncomingMessage
   /** What filters and handlers answer with; over HTTP/2 another object likewise. */
   response: ServerResponse
@@ -97,7 +94,6 @@ interface Tagged {
 
 /**
  * The exchange of a request which an API server serves; undefined for any other, and for what the
- * engine has left of one whose client is long gone. undefined for any other, and for what the
  * engine has left of one whose client is long gone.
  */
 export const apiExchangeOf = (request: object | undefined): ApiExchange | undefined => (request as Tagged | undefined)?.[API_EXCHANGE]

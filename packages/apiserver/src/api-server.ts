@@ -141,10 +141,7 @@ export class ApiServer implements Delegate {
     return this.#served.handler
   }
 
-  /**
-   * The handler of upgrades, likewise; undefined when neither it nor its delegates take any.
-   * undefined when neither it nor its delegates take any.
-   */
+  /** The handler of upgrades, likewise; undefined when neither it nor its delegates take any. */
   get upgrades(): ApiHandler | undefined {
     return this.#served.upgrades
   }
@@ -256,7 +253,7 @@ export class ApiServer implements Delegate {
 
   /**
    * Adds a hook like {@link Life.addPostStartHook}; it is given the server's {@link loopback}
-   * client, too. it is given the server's {@link loopback} client, too.
+   * client, too.
    */
   addPostStartHook(name: string, run: (context: UserCodeContext & WithLoopback) => unknown): Disposable {
     return this.registered.addPostStartHook(name, withLoopback(this.#loopback, run))
@@ -273,7 +270,7 @@ export class ApiServer implements Delegate {
 
   /**
    * Adds a hook like {@link Life.addPreShutdownHook}; it is given the server's {@link loopback}
-   * client, too. it is given the server's {@link loopback} client, too.
+   * client, too.
    */
   addPreShutdownHook(
     name: string,
@@ -297,10 +294,7 @@ export class ApiServer implements Delegate {
     return this.registered.addMuxCompleteSignal(name, complete)
   }
 
-  /**
-   * Adds a function like {@link Life.addDestroy}; those of delegates are called after it. those of
-   * delegates are called after it.
-   */
+  /** Adds a function like {@link Life.addDestroy}; those of delegates are called after it. */
   addDestroy(name: string, run: StopCode, options?: DestroyOptions): Disposable {
     return this.registered.addDestroy(name, run, options)
   }
@@ -310,16 +304,14 @@ export class ApiServer implements Delegate {
     return this.registered.muxCompleteSignals
   }
 
-  /**
-   * Adds a check like {@link Life.addHealthCheck}: on all three endpoints. on all three endpoints.
-   */
+  /** Adds a check like {@link Life.addHealthCheck}: on all three endpoints. */
   addHealthCheck(name: string, check: Check, options?: CheckOptions): Disposable {
     return this.registered.addCheck(HEALTH_ENDPOINTS, name, check, options)
   }
 
   /**
    * Adds a check like {@link Life.addHealthzCheck}; servers around this one have it on all three
-   * endpoints. servers around this one have it on all three endpoints.
+   * endpoints.
    */
   addHealthzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
     return this.registered.addCheck(['healthz'], name, check, options)
@@ -359,9 +351,7 @@ export class ApiServer implements Delegate {
 
   /**
    * Prepares a delegate: what it destroys is destroyed by the server that is run, after its own; it
-   * has health endpoints of its own, which answer for what the servers around it have not. what it
-   * destroys is destroyed by the server that is run, after its own; it has health endpoints of its
-   * own, which answer for what the servers around it have not.
+   * has health endpoints of its own, which answer for what the servers around it have not.
    */
   prepareFor(life: ServedLife, loopback: Loopback): void {
     this.#claim()

@@ -61,8 +61,7 @@ interface LastPathsParts {
 }
 
 /**
- * The paths that are there when everything else is: they take the place of a user's handler. they
- * take the place of a user's handler.
+ * The paths that are there when everything else is: they take the place of a user's handler.
  * @see kubernetes/apiserver pkg/server/genericapiserver.go PrepareRun
  */
 export function lastPaths(

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { headerValues } from './authentication/credential-headers.ts'
 
 /**
- * The first of several headers of a name, which is all that Go looks at; node joins them. node
- * joins them. Empty when there is none.
+ * The first of several headers of a name, which is all that Go looks at; node joins them. Empty
+ * when there is none.
  * @param name in lower case, as the key of `headers`
  */
 export function firstHeader(request: IncomingMessage, name: string): string {

@@ -47,7 +47,7 @@ export function parseGoDuration(text: string): number | { readonly error: string
 }
 
 /**
- * A duration as Go writes it: `1h2m3.5s`, `12.345678ms`, `0s`. `1h2m3.5s`, `12.345678ms`, `0s`.
+ * A duration as Go writes it: `1h2m3.5s`, `12.345678ms`, `0s`.
  * @see Go's time.Duration String
  */
 export function formatGoDuration(ms: number): string {

@@ -38,10 +38,7 @@ export function labelProblems(name: string): readonly string[] {
   return problems
 }
 
-/**
- * The problems of the key of a label, an annotation or a finalizer: `example.com/name`.
- * `example.com/name`.
- */
+/** The problems of the key of a label, an annotation or a finalizer: `example.com/name`. */
 export function qualifiedNameProblems(key: string): readonly string[] {
   const parts = key.split('/')
   if (parts.length > 2)

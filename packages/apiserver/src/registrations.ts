@@ -89,7 +89,7 @@ export class ApiServerRegistrations {
 
   /**
    * Adds a function like {@link addDestroy}; by the life itself, where that has been given the
-   * others. by the life itself, where that has been given the others.
+   * others.
    */
   addDestroyAtAnyTime(name: string, run: StopCode): Disposable {
     return (this.#life ?? this).addDestroy(name, run)
@@ -150,7 +150,7 @@ export class ApiServerRegistrations {
 
   /**
    * Gives the health of a delegate to the life, whose hooks are run by the server that is run: what
-   * its own endpoints say. what its own endpoints say.
+   * its own endpoints say.
    */
   giveHealthTo(life: ServedLife, health: Health): void {
     for (const line of this.#lines) {
@@ -160,7 +160,7 @@ export class ApiServerRegistrations {
     }
   }
 
-  /** Gives the destroy functions of a delegate: the rest was inherited. the rest was inherited. */
+  /** Gives the destroy functions of a delegate: the rest was inherited. */
   giveDestroysTo(life: Life): void {
     for (const [, give] of this.#destroys.entries()) give(life)
     for (const each of this.#all) each.close()

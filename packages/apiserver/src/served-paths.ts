@@ -98,10 +98,7 @@ export class ServedPaths {
     this.#upgradesFor(path, handler).handlePrefix(path, takingOver(handler))
   }
 
-  /**
-   * Ends the registration of handlers of upgrades: whether there is any decides who is asked.
-   * whether there is any decides who is asked.
-   */
+  /** Ends the registration of handlers of upgrades: whether there is any decides who is asked. */
   closeUpgrades(): void {
     this.#takesUpgrades = false
   }

@@ -6,7 +6,7 @@ export interface Failure {
   readonly reason: string
   readonly details?: Readonly<Record<string, unknown>>
   readonly code: number
-  /** The metadata of the answer: where a list goes on. where a list goes on. */
+  /** The metadata of the answer: where a list goes on. */
   readonly metadata?: { readonly continue?: string }
 }
 

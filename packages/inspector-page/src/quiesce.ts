@@ -1,6 +1,6 @@
 /**
  * The parts of quiesce itself that the page takes: what a journal consists of, and how it speaks of
- * a life everywhere. what a journal consists of, and how it speaks of a life everywhere.
+ * a life everywhere.
  */
 export type { ErrorRecord, HookKind, LifecycleEvent, PhaseOutcome, Straggler } from '../../../src/base/events.ts'
 export { formatDuration, formatRunning } from '../../../src/base/format-duration.ts'

@@ -90,7 +90,7 @@ export class VirtualList<T> {
 
   /**
    * Scrolls so that some of what is before and after the row is seen; where both are seen already,
-   * nothing moves. where both are seen already, nothing moves.
+   * nothing moves.
    */
   center(index: number): void {
     const [from, to] = [this.#topOf(index), this.#topOf(index + 1)]
@@ -102,7 +102,7 @@ export class VirtualList<T> {
 
   /**
    * Scrolls without asking where it is then, and once all of the frame is drawn: scrolling takes a
-   * layout. scrolling takes a layout.
+   * layout.
    */
   #scrollTo(wanted: number): void {
     const { height, offset } = this.#view

@@ -1,6 +1,5 @@
 /**
  * A hint for a name that names nothing: what there is, and first the name that is meant when one is
- * near enough to be a slip of the hand. what there is, and first the name that is meant when one is
  * near enough to be a slip of the hand.
  */
 export function hint(word: string, names: Iterable<string>): string {

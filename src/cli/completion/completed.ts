@@ -14,10 +14,7 @@ export interface CompletedFlag {
 
 export interface CompletedValue {
   readonly placeholder: string
-  /**
-   * All values that it may have, or names of files; undefined: only the user knows. undefined: only
-   * the user knows.
-   */
+  /** All values that it may have, or names of files; undefined: only the user knows. */
   readonly offers: readonly string[] | 'files' | undefined
 }
 

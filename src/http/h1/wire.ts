@@ -13,7 +13,6 @@ import { hasBegun, isEventStream } from './response-head.ts'
 
 /**
  * The key on the socket itself: a property costs the request path less than a look-up in a WeakMap.
- * a property costs the request path less than a look-up in a WeakMap.
  */
 const WIRE: unique symbol = Symbol('quiesce.wire')
 
@@ -166,7 +165,7 @@ export class Http1Wire implements Wire {
 
   /**
    * Breaks off the connection: one answer cannot be taken back, because nothing can follow it on
-   * its connection. nothing can follow it on its connection.
+   * its connection.
    */
   breakOff([first]: readonly WireExchange[]): 'closing' | 'destroyed' {
     return this.connection.outstanding.oldest === first ? 'destroyed' : 'closing'

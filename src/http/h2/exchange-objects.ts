@@ -13,7 +13,7 @@ export class Http2Request {
   readonly headers: IncomingHttpHeaders
   /**
    * The headers as they were sent; undefined where other code than node's has handed the stream
-   * over. undefined where other code than node's has handed the stream over.
+   * over.
    */
   readonly rawHeaders: readonly string[] | undefined
   readonly stream: ServerHttp2Stream

@@ -64,10 +64,7 @@ export class Leaving {
   #hasPeerLeft = false
   #lastStream = Number.POSITIVE_INFINITY
   #bound: unknown
-  /**
-   * The timer of a client that is to be notified; undefined: it is not, or it was. undefined: it is
-   * not, or it was.
-   */
+  /** The timer of a client that is to be notified; undefined: it is not, or it was. */
   #patience: unknown
   #needsQuiet = true
   /** The most that was owed to it at a time since it is to be told. */
@@ -87,7 +84,7 @@ export class Leaving {
 
   /**
    * Notifies at the best moment that comes soon: this one, perhaps, when the head of an answer was
-   * sent. this one, perhaps, when the head of an answer was sent.
+   * sent.
    */
   notifySoon(): void {
     const { session, connection } = this.#wire
@@ -199,7 +196,7 @@ export class Leaving {
 
   /**
    * Asks once whether the client has read the frame: when the answer comes, nothing is on its way
-   * any more. when the answer comes, nothing is on its way any more.
+   * any more.
    */
   #askWhetherHeard(): void {
     const { session, connection } = this.#wire

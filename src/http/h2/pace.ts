@@ -16,10 +16,7 @@ const loopIdleMs = (): number => performance.nodeTiming.idleTime
 export class ClientPace {
   readonly #loopIdleMs: () => number
   #isInTurn = true
-  /**
-   * The mean of the pauses so far, the later ones more; undefined before the first. undefined
-   * before the first.
-   */
+  /** The mean of the pauses so far, the later ones more; undefined before the first. */
   #pauseMs: number | undefined
   /** {@link loopIdleMs} when nothing was owed any more. */
   #idleSince: number | undefined

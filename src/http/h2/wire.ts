@@ -15,10 +15,7 @@ import { Leaving } from './leaving.ts'
 import { ClientPace } from './pace.ts'
 import { Tunnels } from './tunnels.ts'
 
-/**
- * The key on the session itself: a property costs less than a look-up in a WeakMap. a property
- * costs less than a look-up in a WeakMap.
- */
+/** The key on the session itself: a property costs less than a look-up in a WeakMap. */
 const WIRE: unique symbol = Symbol('quiesce.wire')
 
 /** The mark of a stream that we have broken off. */
@@ -59,10 +56,7 @@ export class Http2Wire implements Wire {
     this.#cancel()
     this.connection.closed()
   }
-  /**
-   * The listener of all streams: it costs a stream less than to know its wire. it costs a stream
-   * less than to know its wire.
-   */
+  /** The listener of all streams: it costs a stream less than to know its wire. */
   readonly #onStreamClose = onStreamCloseOf(this)
   readonly #onReset = (stream: ServerHttp2Stream): void => {
     this.#noteReset(stream)
@@ -118,7 +112,7 @@ export class Http2Wire implements Wire {
 
   /**
    * Notifies soon, with an answer at once if its client asks in turn: it has nothing on its way
-   * then. it has nothing on its way then.
+   * then.
    */
   notifySoon(withAnswer = false): void {
     if (this.#traffic.holdsBack(this.connection, !withAnswer && this.pace.isQuick)) return

@@ -60,10 +60,7 @@ export interface CheckStatus {
   readonly name: string
   /** Undefined before the first. */
   readonly passed?: boolean
-  /**
-   * The reason of a check that failed, for eyes that may see what the root withholds. for eyes that
-   * may see what the root withholds.
-   */
+  /** The reason of a check that failed, for eyes that may see what the root withholds. */
   readonly reason?: string
 }
 

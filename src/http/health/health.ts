@@ -41,20 +41,14 @@ export interface HealthSettings extends Omit<HealthObserver, 'onFirstPass'> {
    */
   readonly onTurn?: (name: string, outcome: CheckOutcome) => void
   readonly clock: Clock
-  /**
-   * Whether it starts, asked at each probe of `/readyz`; true until Serving. true until Serving.
-   * Default: never.
-   */
+  /** Whether it starts, asked at each probe of `/readyz`; true until Serving. Default: never. */
   readonly isStarting?: () => boolean
   /**
    * The mux-complete signals that are not there yet, asked at each probe of `/readyz`, whose
    * verbose answer names them. mux-complete signals that are not there yet.
    */
   readonly pendingMux?: () => readonly string[]
-  /**
-   * Whether it shuts down, asked at each probe of `/readyz`; true from ShutdownInitiated on. true
-   * from ShutdownInitiated on.
-   */
+  /** Whether it shuts down, asked at each probe of `/readyz`; true from ShutdownInitiated on. */
   readonly isShuttingDown: () => boolean
   /** Milliseconds since the log was last flushed. Default: the log is never stuck. */
   readonly lastFlushAgeMs?: () => number
@@ -190,7 +184,7 @@ export class Health {
     return this.#endpoints.readyz.add(this.#named(name, check, options))
   }
 
-  /** Adds a check on all three endpoints, or on none; they share its runs. they share its runs. */
+  /** Adds a check on all three endpoints, or on none; they share its runs. */
   addCheck(name: string, check: Check, options: CheckOptions = {}): Disposable {
     return this.#addEverywhere(this.#named(name, check, options), 0)
   }

@@ -11,10 +11,7 @@ const POLLS_MAX = 1_000
  * than this.
  */
 const LIMIT_MS = 1_000
-/**
- * The number of polls in any case: a loop that was blocked has had no time to look. a loop that was
- * blocked has had no time to look.
- */
+/** The number of polls in any case: a loop that was blocked has had no time to look. */
 const POLLS_MIN = 100
 /**
  * A loop that is busy without end is not waited for longer than this, once a poll has found
@@ -76,7 +73,7 @@ export interface Emptying {
   readonly signal: AbortSignal
   /**
    * Observes every turn of the loop, with the time since the beginning; without end when the queue
-   * is reopened. without end when the queue is reopened.
+   * is reopened.
    */
   readonly turned: (sinceMs: number) => void
 }
@@ -135,7 +132,7 @@ export async function emptyAcceptQueue(emptying: Emptying): Promise<void> {
 
 /**
  * Waits until a client has sent again what was dropped: by the kernel's time, whatever the clock of
- * the life says. by the kernel's time, whatever the clock of the life says.
+ * the life says.
  */
 function stayOpen(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -100,8 +100,7 @@ export class ClientNotification {
   /**
    * The time in milliseconds until it is the turn of one more connection, when its client can be
    * told without an answer: drawn anew with each call, so that as many turns have come as the share
-   * says. drawn anew with each call, so that as many turns have come as the share says. Undefined:
-   * with {@link complete}.
+   * says. Undefined: with {@link complete}.
    */
   #drawTurn(): number | undefined {
     if (this.#isComplete) return 0

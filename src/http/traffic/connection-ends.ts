@@ -28,7 +28,6 @@ export class ConnectionEnds {
   readonly #forced: Straggler[] = []
   /**
    * The ends of connections that had changed their protocol, in its words: `WebSocket closed 1001`.
-   * `WebSocket closed 1001`.
    */
   readonly #upgraded: Record<string, number> = {}
   #isCounting = false

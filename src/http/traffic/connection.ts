@@ -24,10 +24,7 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
   /** `clock.now()` when it was first seen. */
   readonly openedAt: number
   readonly outstanding = new ExchangeList<E>()
-  /**
-   * Whether it was opened while clients were notified: its client may have been one of them. its
-   * client may have been one of them.
-   */
+  /** Whether it was opened while clients were notified: its client may have been one of them. */
   cameLate = false
   /** Whether it ever had a request. */
   isUsed = false
@@ -79,10 +76,7 @@ export class Connection<E extends OnConnection<E>> implements WireConnection {
     return this.#wire
   }
 
-  /**
-   * Goes on with this wire: the connection has changed its protocol. the connection has changed its
-   * protocol.
-   */
+  /** Goes on with this wire: the connection has changed its protocol. */
   goOnWith(wire: Wire): void {
     this.#wire.replaced()
     this.#wire = wire

@@ -76,7 +76,7 @@ export class Exchange implements WireExchange, Passing {
   newer: Exchange | undefined = undefined
   /**
    * Whether only a handler is left of it, perhaps for ever: it has a name, and no request, response
-   * or connection any more. it has a name, and no request, response or connection any more.
+   * or connection any more.
    */
   isLongRunning = false
   #name: string | undefined = undefined
@@ -144,7 +144,7 @@ export class Exchange implements WireExchange, Passing {
 
   /**
    * Learns from the wire that the head of its answer is written, of which {@link takeSignal} wants
-   * to know. the head of its answer is written, of which {@link takeSignal} wants to know.
+   * to know.
    */
   headWritten(): void {
     if (this.isOver || this.declaredAs !== undefined) return
@@ -161,10 +161,7 @@ export class Exchange implements WireExchange, Passing {
     return thrown !== undefined && thrown === this.#endReason
   }
 
-  /**
-   * Whether it is one that streams events: a drain gives it the time of any other request. a drain
-   * gives it the time of any other request.
-   */
+  /** Whether it is one that streams events: a drain gives it the time of any other request. */
   get isUndeclaredEventStream(): boolean {
     return this.#isUndeclared && this.connection.wire.streamsEvents(this)
   }

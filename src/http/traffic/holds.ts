@@ -20,7 +20,6 @@ interface Hold {
 
 /**
  * The number of refused holds that are named: a broker that goes on delivering may make thousands.
- * a broker that goes on delivering may make thousands.
  */
 const REFUSED_NAMED_MAX = 20
 
@@ -97,8 +96,8 @@ export class Holds {
 
   /**
    * Runs recurring work like {@link run}, which is also let in while a drain waits for anything
-   * else: a lock has to be renewed as long as the work that it is for goes on. a lock has to be
-   * renewed as long as the work that it is for goes on. Runs alone would never let a drain end.
+   * else: a lock has to be renewed as long as the work that it is for goes on. Runs alone would
+   * never let a drain end.
    * @returns undefined, without having called `work`, when it is not let in
    */
   async recur(name: string, work: (context: HoldContext) => unknown): Promise<unknown> {

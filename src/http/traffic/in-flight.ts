@@ -292,7 +292,6 @@ function joined(exchange: Exchange, member: Member | undefined): boolean {
 
 /**
  * Notifies in a step of its own: a handler that asks for its signal, or has just written its head,
- * listens or goes on first. a handler that asks for its signal, or has just written its head,
  * listens or goes on first.
  */
 const notifySoon = (exchange: Exchange, endBy: number): void => queueMicrotask(() => exchange.askToEnd(SHUTTING_DOWN, endBy))

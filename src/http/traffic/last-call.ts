@@ -7,8 +7,7 @@ import type { InFlight } from './in-flight.ts'
 /**
  * The longest time in milliseconds that the handlers of new requests wait while the accept queue is
  * emptied: to accept is quick, and a handler that takes milliseconds would let its client, and
- * others, fill the queue again. to accept is quick, and a handler that takes milliseconds would let
- * its client, and others, fill the queue again.
+ * others, fill the queue again.
  */
 const GATHERING_MS = 100
 

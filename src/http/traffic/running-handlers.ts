@@ -7,7 +7,7 @@ import { NAMED_MAX, UnendedResponses } from './unended-responses.ts'
 
 /**
  * The age in milliseconds from which a handler whose response is gone is kept by its name alone: it
- * may never settle. it may never settle.
+ * may never settle.
  */
 const LONG_RUNNING_AFTER_MS = 1000
 /**
@@ -27,10 +27,7 @@ export interface Outstanding {
   readonly name: string
   readonly arrivedAt: number
   readonly connectionProtocol: ConnectionProtocol
-  /**
-   * Whether a request is an undeclared stream: see {@link Straggler.streaming}. see {@link
-   * Straggler.streaming}.
-   */
+  /** Whether a request is an undeclared stream: see {@link Straggler.streaming}. */
   readonly isUndeclaredStream?: boolean
 }
 
@@ -59,10 +56,7 @@ export class RunningHandlers {
   readonly #unended: UnendedResponses
   /** Promises that are waited for. */
   #count = 0
-  /**
-   * The handlers whose response is gone: the others are found on their connections. the others are
-   * found on their connections.
-   */
+  /** The handlers whose response is gone: the others are found on their connections. */
   readonly #orphans = new ExchangeList<Exchange>()
   /** The handlers of them that have let go of their requests and responses. */
   readonly #longRunning = new ExchangeList<Exchange>()
@@ -222,7 +216,7 @@ export class RunningHandlers {
     this.#longRunningCount--
   }
 
-  /** Warns once in a life: what leaks keeps leaking. what leaks keeps leaking. */
+  /** Warns once in a life: what leaks keeps leaking. */
   #warnOnce(): void {
     const { oldest } = this.#longRunning
     if (this.#hasWarned || !oldest) return

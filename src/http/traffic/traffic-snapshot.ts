@@ -22,15 +22,12 @@ export type RejectionKind = RefusalKind | 'late' | 'hold'
 
 /** What a life has to do at one moment: plain data. */
 export interface Counts {
-  /**
-   * The requests in flight: what a drain waits for, without watches and holds. what a drain waits
-   * for, without watches and holds.
-   */
+  /** The requests in flight: what a drain waits for, without watches and holds. */
   readonly requests: number
   /**
    * The event streams among the `requests` of which nothing says whether they end by themselves: a
-   * drain gives them the time of a request. a drain gives them the time of a request. `markWatch`
-   * makes one a watch, `markRequest` says that it ends.
+   * drain gives them the time of a request. `markWatch` makes one a watch, `markRequest` says that
+   * it ends.
    */
   readonly eventStreams: number
   /**
@@ -41,8 +38,7 @@ export interface Counts {
   readonly holds: number
   /**
    * The `open` connections, without those of the admin listener: `notified` ones are being closed,
-   * `idle` ones have nothing outstanding. `notified` ones are being closed, `idle` ones have
-   * nothing outstanding. `byProtocol`: the open ones by what they speak.
+   * `idle` ones have nothing outstanding. `byProtocol`: the open ones by what they speak.
    */
   readonly connections: {
     readonly open: number

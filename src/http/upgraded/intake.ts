@@ -20,10 +20,7 @@ type Emit = (event: string | symbol, ...args: unknown[]) => boolean
  */
 export class Intake {
   readonly #socket: Socket
-  /**
-   * The boundaries of all that the holder was given; undefined when that is not known. undefined
-   * when that is not known.
-   */
+  /** The boundaries of all that the holder was given; undefined when that is not known. */
   #boundaries: FrameBoundaries | undefined
   #came: ((chunk: Buffer) => void) | undefined
   #isStopped = false

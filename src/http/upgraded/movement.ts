@@ -20,10 +20,7 @@ interface MovementOptions {
    * Learns, once, that nothing has moved for long enough. when nothing has moved for long enough.
    */
   readonly still: () => void
-  /**
-   * The most time that there is: of a short one, a half has to do. of a short one, a half has to
-   * do. Default: there is.
-   */
+  /** The most time that there is: of a short one, a half has to do. Default: there is. */
   readonly withinMs?: number | undefined
 }
 

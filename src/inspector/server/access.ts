@@ -56,10 +56,7 @@ export const ownPagesOnly: MiddlewareHandler<OnNode> = async (c, next) => {
   return next()
 }
 
-/**
- * The guard of what acts: a form of another site can send a POST, but no JSON. a form of another
- * site can send a POST, but no JSON.
- */
+/** The guard of what acts: a form of another site can send a POST, but no JSON. */
 export const jsonOnly: MiddlewareHandler<OnNode> = async (c, next) => {
   const isJson = /^application\/json\b/i.test(c.req.header('Content-Type') ?? '')
   return isJson ? next() : problem(c, 415, 'Content-Type: application/json is needed')

@@ -31,7 +31,7 @@ export class Inspector {
 
   /**
    * Closes the page, when the journal has ended: what its readers have not got by then they do not
-   * get. what its readers have not got by then they do not get.
+   * get.
    */
   close(): void {
     this.#page.destroyConnections()

@@ -21,10 +21,7 @@ export interface PlannedDestroy extends HookPlan {
   readonly after?: readonly string[]
 }
 
-/**
- * The order of destroy functions that name no other: as registered, or the last one first. as
- * registered, or the last one first.
- */
+/** The order of destroy functions that name no other: as registered, or the last one first. */
 export type DestroyOrder = 'registration' | 'reverse'
 
 /**

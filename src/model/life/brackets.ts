@@ -13,7 +13,7 @@ import { has, withName, without } from './names.ts'
 interface Bracket {
   readonly name: string
   readonly opens: boolean
-  /** Whether it must have begun when it ends, or must not have; default either. default either. */
+  /** Whether it must have begun when it ends, or must not have; default either. */
   readonly isOpened?: boolean
 }
 

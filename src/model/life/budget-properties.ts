@@ -147,8 +147,7 @@ export function ownCutFirst(wiring: Wiring, { requestDrainTimeoutMs }: Lifecycle
 
 /**
  * Everything that works when its instant, or a later one, comes is over with it or on its way out:
- * a machine that was told is in another state. a machine that was told is in another state. And no
- * machine is on its way out before.
+ * a machine that was told is in another state. And no machine is on its way out before.
  */
 export const cutIsHeard =
   (wiring: Wiring) =>

@@ -25,8 +25,7 @@ export interface LifeEdge {
   readonly lane?: 'start'
   /**
    * The signal without which there is nothing to do: the phase is skipped when it would begin, and
-   * its signal is said all the same. the phase is skipped when it would begin, and its signal is
-   * said all the same.
+   * its signal is said all the same.
    */
   readonly given?: string
   /** What the phase does, by the name of its machine or effect. */

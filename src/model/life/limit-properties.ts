@@ -8,7 +8,7 @@ import { actorBelow, stopOf } from './life-views.ts'
 
 /** A delay or limit of a phase's own, by the name of its work. */
 interface Limit {
-  /** The limit in milliseconds; undefined when there is none. undefined when there is none. */
+  /** The limit in milliseconds; undefined when there is none. */
   readonly ms: (context: LifecycleContext, profile: StopProfile) => number | undefined
   /** Children of the phase that begin when it is over, or make it pointless. */
   readonly until: readonly string[]

@@ -166,10 +166,7 @@ export const beginsItsWork =
     return true
   }
 
-/**
- * A phase at work ends in time by its own work alone: without any, it would wait for its cut.
- * without any, it would wait for its cut.
- */
+/** A phase at work ends in time by its own work alone: without any, it would wait for its cut. */
 export function isAtWork(wiring: Wiring): (root: ActorView) => true | string {
   const phases = Object.entries(wiring).flatMap(([phase, { work, workKind }]) =>
     work === undefined || workKind === 'regions' || workKind === 'lasting' ? [] : [{ phase, key: stateKey(phase) }],

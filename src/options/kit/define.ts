@@ -90,10 +90,7 @@ export interface Switch<Given> {
   readonly off: Given
   /** What being on means. Default: the option's meaning. */
   readonly meaning?: string
-  /**
-   * Whether it has no value, not even `true` or `false`: it is on when it is there. it is on when
-   * it is there.
-   */
+  /** Whether it has no value, not even `true` or `false`: it is on when it is there. */
   readonly bare: boolean
 }
 
@@ -126,14 +123,11 @@ export function lacks(needs: Needs | undefined, value: unknown, beside: Readonly
 const isOn = (value: unknown): boolean => value !== undefined && value !== false
 
 interface About<Given> extends UpstreamWords {
-  /**
-   * The meaning in one line, without a full stop: for help and documentation. for help and
-   * documentation.
-   */
+  /** The meaning in one line, without a full stop: for help and documentation. */
   readonly meaning: string
   /**
    * The flag without the dashes; also the key in a config file and, as `QUIESCE_…`, the environment
-   * variable. also the key in a config file and, as `QUIESCE_…`, the environment variable.
+   * variable.
    */
   readonly flag?: string
   /** Another environment variable than that. */
@@ -290,10 +284,7 @@ export interface Flag {
   readonly fromText: (text: unknown) => unknown
   /** More about a text that cannot be read, with a space in front; empty for nothing. */
   readonly remark?: (text: unknown) => string
-  /**
-   * Whether it sets fields of the option: those that `fromText` returns. those that `fromText`
-   * returns.
-   */
+  /** Whether it sets fields of the option: those that `fromText` returns. */
   readonly isPart: boolean
   /** Whether a part brings the option with it. */
   readonly turnsOn: boolean

@@ -134,10 +134,7 @@ export class Problems {
     this.#add(missing ?? this.label(name), given, allowed, row && `${upstreamWords(row, given)}${row.remark?.(given) ?? ''}`)
   }
 
-  /**
-   * Adds a value that its row refuses: the parts of it that are wrong, if it has parts. the parts
-   * of it that are wrong, if it has parts.
-   */
+  /** Adds a value that its row refuses: the parts of it that are wrong, if it has parts. */
   #addRefused(name: string, row: AnyOption, given: unknown): void {
     for (const wrong of wrongsWith(row, given)) this.#addWrong(name, row, wrong)
   }

@@ -143,10 +143,7 @@ const health = (): Kind<boolean | HealthOptions, ResolvedOf<typeof HEALTH_OPTION
     }),
   )
 
-/**
- * The need of a life that serves nothing: for what is answered there alone. for what is answered
- * there alone.
- */
+/** The need of a life that serves nothing: for what is answered there alone. */
 const needsAdmin: Needs = {
   anyOf: ['admin'],
   otherwise: 'without effect',

@@ -39,7 +39,7 @@ export const HOOK_OPTIONS = defineOptions({
   }),
   /**
    * The order of destroy functions that name no other: as registered, which is upstream's, or the
-   * last one first. as registered, which is upstream's, or the last one first.
+   * last one first.
    * @default registration
    */
   destroyOrder: option(choice('registration', 'reverse'), {

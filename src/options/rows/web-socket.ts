@@ -10,7 +10,7 @@ export interface WebSocketServerLike {
 }
 
 export interface WebSocketOption {
-  /** A server made with `noServer: true`. true`. */
+  /** A server made with `noServer: true`. */
   readonly server: WebSocketServerLike
 }
 

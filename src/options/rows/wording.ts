@@ -15,7 +15,7 @@ import { at, fieldPath, unknownField, type Wrong } from '../kit/wrong.ts'
 
 /**
  * The given parts of a refusal; the others stay as they are; with a `body` or a `contentType`,
- * `json` goes. with a `body` or a `contentType`, `json` goes.
+ * `json` goes.
  */
 export type RefusalOptions = { readonly [K in keyof RefusalWords]?: RefusalWords[K] | undefined }
 

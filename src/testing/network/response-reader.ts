@@ -1,19 +1,13 @@
 /** One HTTP/1.1 response, as far as it has arrived. */
 export interface TestResponse {
   readonly status: number
-  /**
-   * The headers by lower-case name; several values of one name are joined by a comma. several
-   * values of one name are joined by a comma.
-   */
+  /** The headers by lower-case name; several values of one name are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>
   /** What has arrived of it, decoded. */
   readonly body: string
   /** False for one that broke off. */
   readonly isComplete: boolean
-  /**
-   * Whether it carries `Connection: close`: nothing more is answered on its connection. close`:
-   * nothing more is answered on its connection.
-   */
+  /** Whether it carries `Connection: close`: nothing more is answered on its connection. */
   readonly hasClose: boolean
 }
 

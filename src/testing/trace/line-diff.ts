@@ -22,7 +22,7 @@ export function lineDiff(expected: string, actual: string): string {
     .join('\n')
 }
 
-/** The changes by the longest common subsequence: scripts are short. scripts are short. */
+/** The changes by the longest common subsequence: scripts are short. */
 function changesOf(expected: readonly string[], actual: readonly string[]): Change[] {
   const common: number[][] = Array.from({ length: expected.length + 1 }, () => new Array<number>(actual.length + 1).fill(0))
   const at = (i: number, j: number): number => common[i]?.[j] ?? 0

@@ -40,10 +40,7 @@ function hold(exchange: ApiExchange, verdict: Promise<boolean>, goOn: () => void
   void verdict.then(release, release)
 }
 
-/**
- * Ignores a verdict that nothing waits for; the backend has counted what it could not store. the
- * backend has counted what it could not store.
- */
+/** Ignores a verdict that nothing waits for; the backend has counted what it could not store. */
 export function forget(verdict: boolean | Promise<boolean>): void {
   if (typeof verdict !== 'boolean') verdict.catch((thrown: unknown) => void toError(thrown))
 }

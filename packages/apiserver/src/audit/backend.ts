@@ -19,8 +19,7 @@ export type PluginFailed = (plugin: string, error: Error, events: number) => voi
 
 /**
  * The error for events that come after the end: requests that nothing waits for, such as probes.
- * requests that nothing waits for, such as probes. They count as lost, and are no failure of the
- * backend.
+ * They count as lost, and are no failure of the backend.
  */
 export const afterShutdown = (): QuiesceError => new QuiesceError('ERR_TOO_LATE', 'audit backend shut down')
 export const isAfterShutdown = (error: Error): boolean => error instanceof QuiesceError && error.code === 'ERR_TOO_LATE'
@@ -52,9 +51,6 @@ export class AuditCounter {
   }
 }
 
-/**
- * Goes on after a verdict, now or when it is there; waits only for one that is a promise. waits
- * only for one that is a promise.
- */
+/** Goes on after a verdict, now or when it is there; waits only for one that is a promise. */
 export const after = <T>(verdict: boolean | Promise<boolean>, then: (isStored: boolean) => T): T | Promise<T> =>
   typeof verdict === 'boolean' ? then(verdict) : verdict.then(then)

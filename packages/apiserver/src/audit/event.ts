@@ -222,8 +222,7 @@ function peerOf(socket: Socket | undefined): readonly string[] {
 
 /**
  * An address as Go shows it: in its shortest form, without a zone, and an IPv4 address as one, also
- * where a socket is of both families. in its shortest form, without a zone, and an IPv4 address as
- * one, also where a socket is of both families.
+ * where a socket is of both families.
  * @see Go's net ParseIP, IP.String
  */
 function address(text: string): string | undefined {

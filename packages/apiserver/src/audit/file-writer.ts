@@ -16,10 +16,7 @@ import { openFile, toError } from '../engine.ts'
 import type { LineWriter } from './log-backend.ts'
 import type { Rotation } from './rotation.ts'
 
-/**
- * The permissions of the audit log: what its lines say is not for all users. what its lines say is
- * not for all users.
- */
+/** The permissions of the audit log: what its lines say is not for all users. */
 const LOG_FILE_MODE = 0o600
 const LOG_FOLDER_MODE = 0o700
 const APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND
@@ -33,10 +30,7 @@ const CHUNK_BYTES = 256 * 1_024
 const UNIT_BYTES_MAX = 3
 const NEWLINE = 10
 
-/**
- * A function like `writeSync`: how many bytes were written, from an offset on. how many bytes were
- * written, from an offset on.
- */
+/** A function like `writeSync`: how many bytes were written, from an offset on. */
 type Put = (file: number, bytes: Buffer, from: number) => number
 
 /**
@@ -242,8 +236,7 @@ function linesIn(bytes: Buffer): number {
 
 /**
  * Makes folders one by one: where the kernel lets no folder be made (`/proc/1/x`), node's own way
- * of making all of them never comes back. where the kernel lets no folder be made (`/proc/1/x`),
- * node's own way of making all of them never comes back.
+ * of making all of them never comes back.
  */
 export function makeFolderOf(path: string): void {
   const folder = dirname(path)

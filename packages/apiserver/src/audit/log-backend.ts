@@ -4,10 +4,7 @@ import { type AuditEvent, eventJson } from './event.ts'
 
 /** Where lines go. A promise is waited for before a line counts as stored. */
 export interface LineWriter {
-  /**
-   * Opens the writer before the first line; a failure is a failed start. a failure is a failed
-   * start.
-   */
+  /** Opens the writer before the first line; a failure is a failed start. */
   open?(): void | Promise<void>
   /** One line, with its newline. Throws, or rejects, when it could not be written. */
   write(line: string): void | Promise<void>
@@ -16,10 +13,7 @@ export interface LineWriter {
    * @returns how many of them, from the first on, were written whole
    */
   writeAll?(lines: readonly string[]): number | Promise<number>
-  /**
-   * Closes the writer after the last line; resolves when all that were written have arrived.
-   * resolves when all that were written have arrived.
-   */
+  /** Closes the writer after the last line; resolves when all that were written have arrived. */
   close?(signal: AbortSignal): void | Promise<void>
 }
 
@@ -99,7 +93,7 @@ function legacyLine(event: AuditEvent): string {
 
 /**
  * A time as Go's RFC3339Nano has it: no fraction of a second ends in a zero, and one of nothing is
- * left out. no fraction of a second ends in a zero, and one of nothing is left out.
+ * left out.
  */
 const withoutZeros = (time: string): string =>
   time.replace(/(\.\d*?)0+Z$/, (_, fraction: string) => (fraction === '.' ? 'Z' : `${fraction}Z`))

@@ -23,10 +23,7 @@ export class RequestAudit {
   hasStarted = false
   /** The verb that allowed it to act as another user; undefined for the older way. */
   impersonationConstraint: string | undefined = undefined
-  /**
-   * Whether nothing more is recorded of it: its end was, or it was refused. its end was, or it was
-   * refused.
-   */
+  /** Whether nothing more is recorded of it: its end was, or it was refused. */
   isDone = false
   requestObject: unknown = undefined
   responseObject: unknown = undefined

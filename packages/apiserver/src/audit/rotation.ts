@@ -164,8 +164,7 @@ const UNFINISHED = /\.gz\.[0-9a-f]{16}\.tmp$/
 
 /**
  * Compresses a file under a name of its own until it is whole: an end in the middle of it loses
- * nothing. an end in the middle of it loses nothing. An empty file is a name that another process
- * has just claimed.
+ * nothing. An empty file is a name that another process has just claimed.
  */
 async function compress(path: string, signal: AbortSignal): Promise<void> {
   const { mode, size } = statSync(path)

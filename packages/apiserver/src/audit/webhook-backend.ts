@@ -18,7 +18,7 @@ export interface WebhookWorld {
 export const ATTEMPT_MS = 30_000
 /**
  * The longest wait between attempts, in milliseconds, once the server ends: its time is the
- * server's. its time is the server's.
+ * server's.
  */
 const STOPPING_BACKOFF_MS = 250
 

@@ -8,7 +8,7 @@ export interface Authenticated {
   readonly user: UserInfo
   /**
    * The audiences that the credentials are for, where they say that: the server has to be one of
-   * them. the server has to be one of them. Undefined: any server.
+   * them. Undefined: any server.
    */
   readonly audiences?: readonly string[] | undefined
 }
@@ -48,10 +48,7 @@ export type AuthenticationResult = Authenticated | undefined
  */
 export interface Authenticator {
   authenticate(request: IncomingMessage, context: AuthenticationContext): AuthenticationResult | PromiseLike<AuthenticationResult>
-  /**
-   * Opens the authenticator, once, before the server listens; a rejection is a failed start. a
-   * rejection is a failed start.
-   */
+  /** Opens the authenticator, once, before the server listens; a rejection is a failed start. */
   open?(world: AuthenticatorWorld): void | PromiseLike<void>
   /** The server has ended; called once. */
   close?(): void

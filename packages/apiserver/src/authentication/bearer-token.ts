@@ -32,8 +32,8 @@ export function bearerTokens(tokens: TokenAuthenticator): Authenticator {
 }
 
 /**
- * The last authenticator, behind all that may know a token: it is wrong. it is wrong. To throw
- * costs more than all else that is done.
+ * The last authenticator, behind all that may know a token: it is wrong. To throw costs more than
+ * all else that is done.
  */
 export const UNKNOWN_TOKENS: Authenticator = {
   authenticate: (request) => {

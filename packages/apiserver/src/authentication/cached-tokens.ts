@@ -53,7 +53,7 @@ export class CachedTokens implements TokenAuthenticator {
 
   /**
    * Looks a token up, and goes on without the request that it was begun for: others may wait for
-   * it. others may wait for it.
+   * it.
    */
   async #lookUp(key: string, token: string, { info }: AuthenticationContext): Promise<AuthenticationResult> {
     if (this.#world === undefined) throw new Error('the webhook has not been opened')

@@ -8,13 +8,11 @@ import type { ResolvedTokenWebhook } from './webhook-options.ts'
 
 /** The CAs that certificates may lead to beside those of the listeners. */
 export interface ClientCas {
-  /** The CAs for the listeners; undefined: there are none. undefined: there are none. */
+  /** The CAs for the listeners; undefined: there are none. */
   readonly further: FurtherCas | undefined
   readonly frontProxy: FrontProxy | undefined
   readonly paths: TrustPaths
-  /**
-   * Opens them before the listeners; a rejection is a failed start. a rejection is a failed start.
-   */
+  /** Opens them before the listeners; a rejection is a failed start. */
   open(world: AuthenticatorWorld): Promise<void>
   close(): void
 }

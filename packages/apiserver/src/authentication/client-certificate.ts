@@ -8,15 +8,14 @@ import { commonNameOf, isValidAt, type Peer, type PeerTrust, peerOf, subjectOf, 
 const UID = '1.3.6.1.4.1.57683.2'
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
-/** The users by what their certificates say; undefined: it names none. undefined: it names none. */
+/** The users by what their certificates say; undefined: it names none. */
 const USERS = new WeakMap<Peer, { readonly authenticated: Authenticated | undefined }>()
 
 /**
  * Authenticates clients with a certificate that leads to the client CA, which the handshake has
- * verified: the common name is the user, the organizations are the groups. the common name is the
- * user, the organizations are the groups. One that does not lead there, or is not valid at the time
- * of the request, is wrong. Of a listener that asks for certificates of other CAs, too, it has to
- * lead to that of its clients.
+ * verified: the common name is the user, the organizations are the groups. One that does not lead
+ * there, or is not valid at the time of the request, is wrong. Of a listener that asks for
+ * certificates of other CAs, too, it has to lead to that of its clients.
  * @param wall milliseconds since the epoch
  * @see kubernetes/apiserver pkg/authentication/request/x509/x509.go
  */
@@ -39,10 +38,7 @@ export const clientCertificateAuthenticator = (wall: () => number, trust: PeerTr
   },
 })
 
-/**
- * The error of all such certificates: each request of a front proxy meets it. each request of a
- * front proxy meets it.
- */
+/** The error of all such certificates: each request of a front proxy meets it. */
 const OF_ANOTHER_CA = new Error('verifying the client certificate failed: it does not lead to the client CA')
 
 function read(peer: Peer): { readonly authenticated: Authenticated | undefined } {

@@ -55,7 +55,7 @@ const inSmallLetters = (name: string): string => name.toLowerCase()
 
 /**
  * Takes headers out of the raw ones in one pass: each header that is cut out of the middle moves
- * all behind it. each header that is cut out of the middle moves all behind it.
+ * all behind it.
  */
 function takeRaw(request: IncomingMessage, taken: ReadonlySet<string>): void {
   const { rawHeaders } = request

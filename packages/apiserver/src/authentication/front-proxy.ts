@@ -34,9 +34,7 @@ interface FrontProxyWorld extends FrontProxy {
 
 /**
  * Authenticates requests that a proxy in front has authenticated: their headers say who sends them,
- * and are believed when the connection has a certificate of the proxy's own CA. their headers say
- * who sends them, and are believed when the connection has a certificate of the proxy's own CA.
- * They are taken out.
+ * and are believed when the connection has a certificate of the proxy's own CA. They are taken out.
  * @see kubernetes/apiserver pkg/authentication/request/headerrequest/requestheader.go
  */
 export const frontProxyAuthenticator = ({ ca, headers, allowedNames, trust, wall }: FrontProxyWorld): Authenticator => ({
@@ -61,7 +59,7 @@ export const frontProxyAuthenticator = ({ ca, headers, allowedNames, trust, wall
 
 /**
  * The error of all such certificates: each request of a client with a certificate of its own meets
- * it. each request of a client with a certificate of its own meets it.
+ * it.
  */
 const OF_ANOTHER_CA = new Error('verifying the certificate of a front proxy failed: it does not lead to its CA')
 
@@ -85,7 +83,7 @@ export const isOfFrontProxy =
     username.includes(name) || uid.includes(name) || groups.includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
 
 /**
- * The user that the headers of a request name; undefined: none. undefined: none.
+ * The user that the headers of a request name; undefined: none.
  * @throws Error for bytes that are no UTF-8, which two names could have become the same by
  */
 export function userFrom(request: IncomingMessage, { username, uid, groups, extraPrefixes }: FrontProxyHeaders): UserInfo | undefined {

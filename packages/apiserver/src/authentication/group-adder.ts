@@ -23,10 +23,7 @@ function added(result: AuthenticationResult): AuthenticationResult {
   return user === result.user ? result : { ...result, user }
 }
 
-/**
- * A user for what keeps its users: that one is made for all of its requests. that one is made for
- * all of its requests.
- */
+/** A user for what keeps its users: that one is made for all of its requests. */
 export function knownUser(user: UserInfo): UserInfo {
   const { name, groups } = user
   if (name === ANONYMOUS || groups.includes(ALL_AUTHENTICATED) || groups.includes(ALL_UNAUTHENTICATED)) return user

@@ -65,7 +65,6 @@ export class OidcTokens implements TokenAuthenticator {
 
   /**
    * The issuer that a token names, of which nothing is proved yet; undefined for what is no JWT.
-   * undefined for what is no JWT.
    */
   #issuerOf(token: string): unknown {
     if (!COMPACT.test(token)) return undefined
@@ -127,10 +126,7 @@ export class OidcTokens implements TokenAuthenticator {
     }
   }
 
-  /**
-   * The fetch for the keys: each token of a key that is not known may ask for them. each token of a
-   * key that is not known may ask for them.
-   */
+  /** The fetch for the keys: each token of a key that is not known may ask for them. */
   readonly #getSparingly: TrustedFetch = async (url, init) => {
     if (this.#failure && (this.#clock as Clock).now() - this.#failure.at < AFTER_FAILURE_MS) throw this.#failure.error
     try {

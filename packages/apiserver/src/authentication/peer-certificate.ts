@@ -19,9 +19,7 @@ export function tlsSocketOf(request: IncomingMessage): TLSSocket | undefined {
 /** What is known of the certificate of a connection; it stays the same for all of its requests. */
 export interface Peer {
   readonly certificate: X509Certificate
-  /**
-   * The last of several common names, as Go reads it; empty: there is none. empty: there is none.
-   */
+  /** The last of several common names, as Go reads it; empty: there is none. */
   readonly commonName: string
   /** Milliseconds since the epoch. */
   readonly notBefore: number

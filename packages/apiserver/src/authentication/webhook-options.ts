@@ -12,10 +12,7 @@ export const TOKEN_WEBHOOK_OPTIONS = defineOptions({
    * not told so.
    */
   apiServer: apiServerOption('authentication-kubeconfig', 'whose a token is'),
-  /**
-   * The version of the TokenReviews that are posted; of a kube-apiserver `v1`. of a kube-apiserver
-   * `v1`.
-   */
+  /** The version of the TokenReviews that are posted; of a kube-apiserver `v1`. */
   version: option(choice(...TOKEN_REVIEW_VERSIONS), {
     flag: 'authentication-token-webhook-version',
     default: 'v1',

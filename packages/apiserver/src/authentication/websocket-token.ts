@@ -11,9 +11,8 @@ const PREFIX = 'base64url.bearer.authorization.k8s.io.'
 
 /**
  * Authenticates browsers, which cannot set headers of a WebSocket: a token among the sub-protocols
- * that it asks for, as `base64url.bearer.authorization.k8s.io.TOKEN`. a token among the
- * sub-protocols that it asks for, as `base64url.bearer.authorization.k8s.io.TOKEN`. There has to be
- * another one, which the handler may choose; the token is taken out.
+ * that it asks for, as `base64url.bearer.authorization.k8s.io.TOKEN`. There has to be another one,
+ * which the handler may choose; the token is taken out.
  * @see kubernetes/apiserver pkg/authentication/request/websocket/protocol.go
  */
 export function webSocketTokenAuthenticator(tokens: TokenAuthenticator): Authenticator {
@@ -41,16 +40,12 @@ export function webSocketTokenAuthenticator(tokens: TokenAuthenticator): Authent
 
 /**
  * Whether a request asks for a WebSocket as upstream looks at it, which is more than what node
- * takes for an upgrade: a wrong token among the protocols is refused and not passed over. a wrong
- * token among the protocols is refused and not passed over.
+ * takes for an upgrade: a wrong token among the protocols is refused and not passed over.
  */
 const asksForWebSocket = (request: IncomingMessage): boolean =>
   firstHeader(request, 'upgrade').toLowerCase() === 'websocket' && (request.headers.connection ?? '').toLowerCase().includes('upgrade')
 
-/**
- * Base64url without padding; what is left of bits at the end may be anything. what is left of bits
- * at the end may be anything.
- */
+/** Base64url without padding; what is left of bits at the end may be anything. */
 const BASE64URL = /^(?:[\w-]{4})*(?:[\w-]{2,3})?$/
 
 /** @throws Error for what is no text in base64url */

@@ -37,7 +37,7 @@ export interface AuthorizationAttributes {
   readonly name: string
   /**
    * The selector to which a request for several objects is narrowed, as far as it can be read; what
-   * cannot is left out. what cannot is left out. Undefined when there is none.
+   * cannot is left out. Undefined when there is none.
    */
   readonly fieldSelector?: readonly SelectorRequirement[] | undefined
   readonly labelSelector?: readonly SelectorRequirement[] | undefined
@@ -49,10 +49,7 @@ export interface AuthorizationAttributes {
  */
 export interface Decision {
   readonly decision: 'allow' | 'deny' | 'no-opinion'
-  /**
-   * The reason for people: the client of a refused request is told, and the audit of any. the
-   * client of a refused request is told, and the audit of any.
-   */
+  /** The reason for people: the client of a refused request is told, and the audit of any. */
   readonly reason?: string | undefined
   /**
    * What went wrong on the way. What is allowed all the same is allowed; what is not is answered
@@ -119,10 +116,7 @@ export interface Authorizer {
   authorize(attributes: AuthorizationAttributes, context: AuthorizationContext): Decision | PromiseLike<Decision>
   /** What a user may do, for `kubectl auth can-i --list`; left out where it cannot be listed. */
   rulesFor?(user: UserInfo, namespace: string): UserRules
-  /**
-   * Opens the authorizer, once, before the server listens; a rejection is a failed start. a
-   * rejection is a failed start.
-   */
+  /** Opens the authorizer, once, before the server listens; a rejection is a failed start. */
   open?(world: AuthorizerWorld): void | PromiseLike<void>
   /** The server has ended; called once. */
   close?(): void

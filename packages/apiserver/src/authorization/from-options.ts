@@ -28,7 +28,7 @@ const configured = (settings: Settings): readonly AuthorizationMode[] =>
 
 /**
  * The authorizers of the modes; those that need an option have it: that was checked with the
- * others. that was checked with the others.
+ * others.
  */
 const MODES: Readonly<Record<AuthorizationMode, (settings: Settings) => Authorizer>> = {
   AlwaysAllow: alwaysAllow,

@@ -2,10 +2,7 @@ import type { ApiExchange } from '../api-exchange.ts'
 import type { Clock, EventLog } from '../engine.ts'
 import { lineASecond } from './line-a-second.ts'
 
-/**
- * The whole answer that a client gets: the error may quote what another server has said (V60). the
- * error may quote what another server has said (V60).
- */
+/** The whole answer that a client gets: the error may quote what another server has said (V60). */
 export const AUTHORIZER_FAILED = 'the authorizer has failed, and its log says why'
 
 /** Has the errors of an authorizer logged, but for those of requests that nothing waits for. */

@@ -28,19 +28,13 @@ export type Admission = Seat | boolean
  * out of the queue. One that throws or rejects lets nothing in: 500.
  */
 export interface FlowControl {
-  /**
-   * Decides at once, where that can be said: what takes no time costs none. what takes no time
-   * costs none.
-   */
+  /** Decides at once, where that can be said: what takes no time costs none. */
   admit(exchange: ApiExchange): Admission | Promise<Admission>
   /** Whole seconds of `Retry-After` for one that is sent away. Default: 1. */
   retryAfterSeconds?(exchange: ApiExchange): number
 }
 
-/**
- * The seat of a request; undefined without one, and when it was given back. undefined without one,
- * and when it was given back.
- */
+/** The seat of a request; undefined without one, and when it was given back. */
 export const SEAT = new Slot<Seat | undefined>(undefined)
 
 /** Whether it can be asked. */

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers'
 
 /**
  * How often a handler is woken: one that writes without end and hears of no end would run for ever.
- * one that writes without end and hears of no end would run for ever.
  */
 const WAKES_MAX = 1000
 

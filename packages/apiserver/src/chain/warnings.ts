@@ -42,7 +42,7 @@ export class Warnings {
   }
 }
 
-/** The warnings of an answer; undefined while there are none. undefined while there are none. */
+/** The warnings of an answer; undefined while there are none. */
 const WARNINGS = new Slot<Warnings | undefined>(undefined)
 
 const lengthOf = (text: string): number => Array.from(text).length

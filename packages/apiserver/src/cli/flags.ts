@@ -31,10 +31,7 @@ import {
   type SettingsSources,
 } from './engine-command.ts'
 
-/**
- * The port of kube-apiserver; upstream's generic server has 443, for which one has to be root.
- * upstream's generic server has 443, for which one has to be root.
- */
+/** The port of kube-apiserver; upstream's generic server has 443, for which one has to be root. */
 const PORT_DEFAULT = 6443
 
 const MAX_STREAMS = API_SERVER_TABLE.maxConcurrentStreams
@@ -136,8 +133,7 @@ export const API_SERVER_FLAGS: readonly Flag[] = flagsOfCommand(API_SERVER)
 
 /**
  * The groups of flags as upstream has them, and those that upstream has not behind; by option, or
- * by flag where those of an option are in several groups. by option, or by flag where those of an
- * option are in several groups.
+ * by flag where those of an option are in several groups.
  * @see kubernetes/apiserver pkg/server/options/recommended.go AddFlags
  */
 export const API_SERVER_GROUPS: FlagGroups = [

@@ -40,10 +40,7 @@ export async function serveApi(settings: ApiServerSettings, host: CommandHost, r
   return undefined
 }
 
-/**
- * Completes a config with what is not the user's to say; what is comes before it. what is comes
- * before it.
- */
+/** Completes a config with what is not the user's to say; what is comes before it. */
 type Complete = (own: ApiServerConfig) => CompletedConfig
 
 interface Served {

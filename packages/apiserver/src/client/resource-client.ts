@@ -17,9 +17,7 @@ export type ClientEvent<T extends ApiObject = ApiObject> =
  * reject, or end in an error, with a StatusError where the server has answered with a failure.
  */
 export interface ListWatch<T extends ApiObject = ApiObject> {
-  /**
-   * The name for logs and errors: `coordination.k8s.io/v1/leases`. `coordination.k8s.io/v1/leases`.
-   */
+  /** The name for logs and errors: `coordination.k8s.io/v1/leases`. */
   readonly name: string
   list(options: { readonly signal: AbortSignal }): Promise<Snapshot<T>>
   /**

@@ -34,8 +34,5 @@ export function jsonText(text: string): string {
   return json
 }
 
-/**
- * JSON for people: indented by two spaces, without a newline at the end. indented by two spaces,
- * without a newline at the end.
- */
+/** JSON for people: indented by two spaces, without a newline at the end. */
 export const prettyJson = (value: unknown): string => escaped(JSON.stringify(value, null, 2))

@@ -18,10 +18,7 @@ export interface Route {
   readonly patches?: readonly string[]
 }
 
-/**
- * The one method that all are asked for with: the methods of a template are its own. the methods of
- * a template are its own.
- */
+/** The one method that all are asked for with: the methods of a template are its own. */
 const ANY = 'GET'
 
 /**

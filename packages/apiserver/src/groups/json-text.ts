@@ -14,10 +14,7 @@ export interface JsonText {
  */
 export function lookAtJson(text: string, duplicatesMax: number): JsonText {
   const duplicates: string[] = []
-  /**
-   * The open objects, each with its names and the one that is being read; null for a list. null for
-   * a list.
-   */
+  /** The open objects, each with its names and the one that is being read; null for a list. */
   const open: ({ readonly names: Set<string>; name: string } | { index: number })[] = []
   for (let at = 0; at < text.length; at++) {
     const character = text[at]

@@ -23,7 +23,7 @@ const FIELDS: readonly (readonly [keyof ObjectMeta, GoType])[] = [
 ]
 /**
  * The fields that are read from clients, and not kept: no server here says who owns which field
- * (V73). no server here says who owns which field (V73).
+ * (V73).
  */
 const LEFT_OUT: ReadonlySet<string> = new Set(['managedFields', 'selfLink'])
 const KNOWN: ReadonlySet<string> = new Set(FIELDS.map(([name]) => name))

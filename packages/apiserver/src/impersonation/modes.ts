@@ -19,8 +19,7 @@ const isNameOnly = ({ uid, groups, extra }: WantedUser): boolean => uid === '' &
 export const ASSOCIATED_NODE = 'associated-node'
 
 /**
- * The modes in the order in which they are tried; the first that allows it counts. the first that
- * allows it counts.
+ * The modes in the order in which they are tried; the first that allows it counts.
  * @see kubernetes/apiserver pkg/endpoints/filters/impersonation/mode.go allImpersonationModes
  */
 export const MODES: readonly ImpersonationMode[] = [

@@ -10,8 +10,7 @@ interface ServiceAccount {
 }
 
 /**
- * The parts of `system:serviceaccount:NAMESPACE:NAME`; undefined for any other user. undefined for
- * any other user.
+ * The parts of `system:serviceaccount:NAMESPACE:NAME`; undefined for any other user.
  * @see kubernetes/apiserver pkg/authentication/serviceaccount/util.go SplitUsername
  */
 export function serviceAccountOf(user: string): ServiceAccount | undefined {

@@ -17,8 +17,8 @@ const isOfImpersonation = (name: string): boolean =>
   name.startsWith('impersonate-') && (name === USER || name === UID || name === GROUP || name.startsWith(EXTRA))
 
 /**
- * The user that a request asks to act as; undefined: as the one that it is. undefined: as the one
- * that it is. The headers are taken out of it. One that names no user, or several, is none (V42).
+ * The user that a request asks to act as; undefined: as the one that it is. The headers are taken
+ * out of it. One that names no user, or several, is none (V42).
  * @throws Error with what its client is told
  * @see kubernetes/apiserver pkg/endpoints/filters/impersonation/constrained_impersonation.go
  * processImpersonationHeaders

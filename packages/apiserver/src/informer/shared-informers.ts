@@ -20,7 +20,7 @@ export interface SharedInformersOptions {
 export interface InformerScope<T extends ApiObject = ApiObject> extends LoopbackScope {
   /**
    * The indexers by which objects are found beside their keys; for the first who asks for this
-   * informer. for the first who asks for this informer.
+   * informer.
    */
   readonly indexers?: Readonly<Record<string, Indexer<T>>>
 }

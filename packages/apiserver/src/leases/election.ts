@@ -76,9 +76,7 @@ export const electionMachine = setup({
       initial: 'term',
       on: { stop: 'ending' },
       states: {
-        /**
-         * The time from one renewal to the next; entered anew with each. entered anew with each.
-         */
+        /** The time from one renewal to the next; entered anew with each. */
         term: {
           after: { left: '#leader-election.losing' },
           initial: 'resting',
@@ -106,7 +104,6 @@ export const electionMachine = setup({
     },
     /**
      * The candidate has lost the lease: what a leader does has to end before it can be one again.
-     * what a leader does has to end before it can be one again.
      */
     losing: {
       invoke: { id: 'settle-lost', src: 'settle', onDone: 'candidate.waiting', onError: 'candidate.waiting' },

@@ -26,7 +26,7 @@ import { LEASES, type Lease, type LeaseSpec } from './lease.ts'
 const JITTER = 1.2
 
 export interface LeaderElectionOptions {
-  /** The name of the lease: what is led. what is led. */
+  /** The name of the lease: what is led. */
   readonly name: string
   /** The namespace of the lease. Default `kube-system`. */
   readonly namespace?: string

@@ -19,16 +19,13 @@ export interface LoopbackClient {
   /**
    * A client like `fetch`, with a path in place of a URL: over the server's own listener, with all
    * its filters, as the user `system:apiserver` of the group `system:masters` where the server
-   * authenticates. over the server's own listener, with all its filters, as the user
-   * `system:apiserver` of the group `system:masters` where the server authenticates. The server
-   * answers it also while it refuses others. Redirects are not followed; each request has a
-   * connection of its own, until the body of its answer is read or cancelled. Rejects as `fetch`
-   * does with the reason of an aborted `signal`.
+   * authenticates. The server answers it also while it refuses others. Redirects are not followed;
+   * each request has a connection of its own, until the body of its answer is read or cancelled.
+   * Rejects as `fetch` does with the reason of an aborted `signal`.
    * @param path from its slash on, with the query; what may not stand in a URL is escaped
    * @throws QuiesceError ERR_NOT_LISTENING before the server listens, and from the close of its
    * listeners on; ERR_OPTION_INVALID for a path without its slash
-   * @example
-   * const answer = await server.loopback.fetch('/api/v1/namespaces')
+   * @example const answer = await server.loopback.fetch('/api/v1/namespaces')
    */
   fetch(path: string, init?: RequestInit): Promise<Response>
   /** Where the server listens, as `HOST:PORT` or the path of a socket; empty before it does. */
@@ -54,10 +51,7 @@ export class Loopback implements LoopbackClient, OwnClient {
     this.#isKnown = isKnown
   }
 
-  /**
-   * The pair, made for the first listener with TLS; the same one for the others. the same one for
-   * the others.
-   */
+  /** The pair, made for the first listener with TLS; the same one for the others. */
   readonly pair = async (): Promise<OwnPair> => {
     const { selfSigned } = await loadSelfSigned()
     const now = this.#clock.wall()
@@ -111,10 +105,7 @@ export class Loopback implements LoopbackClient, OwnClient {
   }
 }
 
-/**
- * The path as a URL has it: without a fragment, and what may not stand in it escaped. without a
- * fragment, and what may not stand in it escaped.
- */
+/** The path as a URL has it: without a fragment, and what may not stand in it escaped. */
 const escaped = (path: string): string =>
   path.replace(/#.*$/s, '').replace(/[^!-~]+/g, (text) => Buffer.from(text).toString('hex').toUpperCase().replaceAll(/../g, '%$&'))
 

@@ -8,10 +8,7 @@ export interface LoopbackTarget {
   readonly host?: string
   readonly port?: number
   readonly isTls: boolean
-  /**
-   * Whether it is HTTP/2 alone, without TLS: its clients know that beforehand. its clients know
-   * that beforehand.
-   */
+  /** Whether it is HTTP/2 alone, without TLS: its clients know that beforehand. */
   readonly isHttp2: boolean
 }
 

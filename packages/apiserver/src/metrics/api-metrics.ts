@@ -27,10 +27,7 @@ const COMPONENT = 'apiserver'
 /** Labels that all metrics of requests have. */
 const OF_REQUEST = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const
 
-/**
- * The most series of counts, which are by status, too: more than there are of the others. more than
- * there are of the others.
- */
+/** The most series of counts, which are by status, too: more than there are of the others. */
 const COUNTS_MAX = 10 * SERIES_MAX
 
 const SLOW_BOUNDS = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]

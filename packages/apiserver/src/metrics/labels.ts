@@ -2,10 +2,7 @@ import type { ApiExchange } from '../api-exchange.ts'
 import { OTHER, queryValue } from '../engine.ts'
 import { asksToWatch, type RequestInfo } from '../request/request-info.ts'
 
-/**
- * The verbs that are said; a client may send any word as its method. a client may send any word as
- * its method.
- */
+/** The verbs that are said; a client may send any word as its method. */
 const VERBS: ReadonlySet<string> = new Set([
   'APPLY',
   'CONNECT',

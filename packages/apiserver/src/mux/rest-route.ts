@@ -5,10 +5,7 @@ import { sendStatus } from '../status.ts'
 import type { ApiHandler } from './path-mux.ts'
 
 interface RestRoute {
-  /**
-   * The root of the route, to which everything below it belongs: what is below is not found. what
-   * is below is not found.
-   */
+  /** The root of the route, to which everything below it belongs: what is below is not found. */
   readonly root: string
   /** Types of answers, as the refusal of others names them. */
   readonly produces: readonly string[]
@@ -69,7 +66,7 @@ export function restRoute({ root, produces, get }: RestRoute): ApiHandler {
 
 /**
  * The types of a header without parameters, and so without quality: what is wanted most is not the
- * question here. what is wanted most is not the question here.
+ * question here.
  */
 const typesOf = (header: string): readonly string[] => header.split(',').map((clause) => (clause.split(';')[0] as string).trim())
 

@@ -55,9 +55,7 @@ export function statuszPage(clock: Clock, binaryVersion: string, listedPaths: ()
 const folders = (listedPaths: readonly string[]): readonly string[] =>
   [...new Set(listedPaths.map((path) => `/${path.split('/')[1]}`))].filter((folder) => !NOT_FOR_DEBUGGING.has(folder))
 
-/**
- * A time as Go's `time.UnixDate`: `Wed Oct 16 21:03:43 UTC 2024`. `Wed Oct 16 21:03:43 UTC 2024`.
- */
+/** A time as Go's `time.UnixDate`: `Wed Oct 16 21:03:43 UTC 2024`. */
 function unixDate(at: number): string {
   const [weekday, day, month, year, time] = new Date(at).toUTCString().split(/,? /)
   return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`

@@ -7,7 +7,7 @@ import { pathOf, queryTexts } from '../engine.ts'
 export interface RequestInfo {
   /**
    * The verb: `get`, `list`, `watch`, `create`, … for a resource request; otherwise the HTTP method
-   * in lower case. otherwise the HTTP method in lower case.
+   * in lower case.
    */
   readonly verb: string
   readonly isResourceRequest: boolean
@@ -82,7 +82,7 @@ const LOWER_CASE: ReadonlyMap<string, string> = new Map(
 
 /**
  * The info, always with the same fields in the same order, and nothing copied: every request has
- * one. every request has one.
+ * one.
  */
 function info(verb: string, path: string, apiPrefix = '', resource?: Partial<RequestInfo>): RequestInfo {
   return {

@@ -64,10 +64,7 @@ export interface KeyValueStore {
 /** Keys from one on to before another, in the order of their text, which is ASCII. */
 export interface KeyRange {
   readonly from: string
-  /**
-   * The first key that is not part of it any more; left out: to the last key. left out: to the last
-   * key.
-   */
+  /** The first key that is not part of it any more; left out: to the last key. */
   readonly to?: string | undefined
 }
 
@@ -133,12 +130,9 @@ export type Deleted = { readonly isDone: true; readonly revision: number; readon
 export interface StoreChange {
   readonly key: string
   readonly revision: number
-  /** The value after the change; undefined: the key was deleted. undefined: the key was deleted. */
+  /** The value after the change; undefined: the key was deleted. */
   readonly current: KeyValue | undefined
-  /**
-   * The value before the change; undefined: the key was not there. undefined: the key was not
-   * there.
-   */
+  /** The value before the change; undefined: the key was not there. */
   readonly previous: KeyValue | undefined
 }
 
@@ -177,8 +171,7 @@ export interface StoreWatch {
 /** How an engine comes to a store, and what it says of it. */
 export interface StoreEngine {
   /**
-   * The name as it is written in logs: `memory`, `file:/var/lib/shop.db`. `memory`,
-   * `file:/var/lib/shop.db`. It has no password in it.
+   * The name as it is written in logs: `memory`, `file:/var/lib/shop.db`. It has no password in it.
    */
   readonly name: string
   /** What its check of `/readyz` is called; left out: it has none, as it cannot fail. */
@@ -195,10 +188,7 @@ export interface StoreEngine {
 export interface OpenContext {
   /** Aborted when the store is not wanted any more. */
   readonly signal: AbortSignal
-  /**
-   * Learns of every change in what the store can do; one that has opened is `ready`. one that has
-   * opened is `ready`.
-   */
+  /** Learns of every change in what the store can do; one that has opened is `ready`. */
   readonly onCondition: (condition: StoreCondition) => void
 }
 

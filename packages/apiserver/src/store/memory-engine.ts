@@ -60,10 +60,7 @@ interface Listener {
 
 class MemoryStore implements KeyValueStore {
   readonly #history: number
-  /**
-   * The versions of each key, oldest first; the last is what is there now. the last is what is
-   * there now.
-   */
+  /** The versions of each key, oldest first; the last is what is there now. */
   readonly #versions = new Map<string, Version[]>()
   /** The keys of `#versions`, sorted. */
   readonly #keys: string[] = []

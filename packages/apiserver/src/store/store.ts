@@ -92,8 +92,8 @@ export class Store {
   }
 
   /**
-   * Closes the store, whatever holds it: nothing is written after it. nothing is written after it.
-   * A second call waits for the first.
+   * Closes the store, whatever holds it: nothing is written after it. A second call waits for the
+   * first.
    */
   close(): Promise<void> {
     this.#closing ??= this.#closed

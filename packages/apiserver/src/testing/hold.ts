@@ -6,7 +6,7 @@ export class Hold {
 
   /**
    * Holds all answers until {@link release}; what it is asked meanwhile gets the answer that it has
-   * then. what it is asked meanwhile gets the answer that it has then. A second call does nothing.
+   * then. A second call does nothing.
    */
   hold(): void {
     this.#held ??= deferred()

@@ -91,7 +91,6 @@ function spanOf(span: Span, inside: Context, failed: (thrown: unknown) => void):
 
 /**
  * The attributes as semantic conventions name them; the query is left out, which may hold secrets.
- * the query is left out, which may hold secrets.
  * @see https://opentelemetry.io/docs/specs/semconv/http/http-spans/
  */
 function attributesOf({ request: { method = 'GET', url = '/', headers, httpVersion, socket } }: TracedRequest): Attributes {

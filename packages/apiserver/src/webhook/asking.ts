@@ -6,7 +6,7 @@ import { type RemoteFailure, statusFailureIn } from './review.ts'
 interface AskingSettings {
   /** The time of one attempt. */
   readonly timeoutMs: number
-  /** The wait before the second of five attempts; it grows with each. it grows with each. */
+  /** The wait before the second of five attempts; it grows with each. */
   readonly initialBackoffMs: number
 }
 

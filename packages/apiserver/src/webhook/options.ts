@@ -40,7 +40,6 @@ export const remoteOptions = <const Flag extends string>(flag: Flag, what: strin
 
 /**
  * The word of a process in a pod for the API server of its cluster, by the pod's service account.
- * the API server of its cluster, by the pod's service account.
  */
 export const IN_CLUSTER = 'in-cluster'
 

@@ -25,7 +25,7 @@ export interface Remote {
 /** Where one is found: by itself, in a kubeconfig file, or as the cluster of a pod says. */
 export type RemotePlace = Remote | { readonly kubeconfig: string } | { readonly inCluster: true }
 
-/** A server as it is now: with all that stood in files. with all that stood in files. */
+/** A server as it is now: with all that stood in files. */
 export interface LoadedRemote {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>

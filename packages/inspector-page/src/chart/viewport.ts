@@ -7,8 +7,7 @@ const WHEEL_PX = 300
 const DRAG_PX = 4
 /**
  * The size before the user has chosen one: all of it, as long as that is easily read; else all of
- * its width, as long as that can be read at all. all of it, as long as that is easily read; else
- * all of its width, as long as that can be read at all.
+ * its width, as long as that can be read at all.
  */
 const LEGIBLE = { easily: 0.9, 'at all': 0.75 }
 

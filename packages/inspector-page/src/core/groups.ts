@@ -58,10 +58,7 @@ const shapeOf = (name: string): string =>
     .map((part) => (/\d/.test(part) ? '…' : part))
     .join('')
 
-/**
- * The common name, with a mark for each part that is not the same in all: `GET /v1/events/…`. `GET
- * /v1/events/…`.
- */
+/** The common name, with a mark for each part that is not the same in all: `GET /v1/events/…`. */
 function commonName([first = '', ...others]: readonly string[]): string {
   const parts = others.map(partsOf)
   return partsOf(first)

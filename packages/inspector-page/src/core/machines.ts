@@ -9,10 +9,7 @@ export interface MachineNode {
   readonly kind: 'machine' | 'effect'
   /** `cut off`: it was active when the life ended. */
   readonly status: ActorSnapshot['status'] | 'cut off'
-  /**
-   * The status; of a machine that is done, by the state that it is done in. by the state that it is
-   * done in.
-   */
+  /** The status; of a machine that is done, by the state that it is done in. */
   readonly workStatus: WorkStatus
   /** One line. */
   readonly state: string

@@ -32,7 +32,7 @@ export const step = (journal: ReceivedJournal, cursor: Cursor, by: number): Curs
 
 /**
  * Moves to the next or the previous lifecycle signal; to the end or the beginning after the last
- * one. to the end or the beginning after the last one.
+ * one.
  */
 export function stepSignal(journal: ReceivedJournal, cursor: Cursor, direction: 1 | -1): Cursor {
   const here = positionOf(journal, cursor)

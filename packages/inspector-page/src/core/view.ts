@@ -9,17 +9,11 @@ import { STEPS, TIME, type Units, type WorkStatus } from './words.ts'
  * live, ended and replayed lives are the same code.
  */
 export interface View {
-  /**
-   * The time of the last entry; milliseconds since the life began. milliseconds since the life
-   * began.
-   */
+  /** The time of the last entry; milliseconds since the life began. */
   readonly at: number
   readonly opening: EntryOf<'opening'> | undefined
   readonly life: LifeView
-  /**
-   * The phases in the order of the wiring; phases that it does not know follow as they appear.
-   * phases that it does not know follow as they appear.
-   */
+  /** The phases in the order of the wiring; phases that it does not know follow as they appear. */
   readonly phases: ReadonlyMap<string, PhaseProgress>
   readonly setup: EntryOf<'setup'> | undefined
   readonly actors: ReadonlyMap<string, ActorSnapshot>

@@ -17,7 +17,6 @@ export interface Choice {
   readonly timer?: Timer
   /**
    * The label in a few words, unique in a system: `stop.requested`, `destroy/run-hook resolves`.
-   * `stop.requested`, `destroy/run-hook resolves`.
    */
   readonly label: string
 }

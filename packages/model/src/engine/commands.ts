@@ -71,7 +71,6 @@ export class Commands {
 
   /**
    * The commands of a step that threw: what was said before has been said, everything else is lost.
-   * what was said before has been said, everything else is lost.
    */
   said({ actions, transitions }: Collected): StepCommands {
     const early = actions.flatMap((action) => (action.type.startsWith(OWN) ? [] : this.#effect(action)))

@@ -52,15 +52,12 @@ const CHILD: Readonly<Record<keyof OpaqueChild, true>> = { outcomes: true, sends
 
 export type Outcome = { readonly kind: 'resolves'; readonly output?: unknown } | { readonly kind: 'rejects'; readonly error: unknown }
 
-/** An end with this output; an observable completes. an observable completes. Default none. */
+/** An end with this output; an observable completes. Default none. */
 export const resolves = (output?: unknown): Outcome => ({ kind: 'resolves', output })
 /** A failure with this error. Default an Error that says `rejected`. */
 export const rejects = (error: unknown = REJECTED): Outcome => ({ kind: 'rejects', error })
 
-/**
- * The default error, without a stack: it would be part of every state that keeps the error. it
- * would be part of every state that keeps the error.
- */
+/** The default error, without a stack: it would be part of every state that keeps the error. */
 const REJECTED = Object.assign(new Error('rejected'), { stack: undefined })
 
 /**

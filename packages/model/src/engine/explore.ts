@@ -103,7 +103,7 @@ function walk(
   const graph = new Graph((index) => model.choices.all.at(index))
   /**
    * The states in the graph by the number of the tree; trees that are only part of a state have
-   * none. trees that are only part of a state have none.
+   * none.
    */
   const numbers: (number | undefined)[] = []
   const start = model.start()

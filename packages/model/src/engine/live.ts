@@ -10,10 +10,7 @@ export class Live {
   /** Starting counts as busy: until it is over, events wait. */
   phase: 'idle' | 'busy' | 'ended' = 'busy'
   mailbox: ModelEvent[] = []
-  /**
-   * The children by id; those that nothing has happened to are still as they were stored. those
-   * that nothing has happened to are still as they were stored.
-   */
+  /** The children by id; those that nothing has happened to are still as they were stored. */
   #children: readonly (Live | ActorState)[]
   #newborns: Map<string, Live> | undefined
   /** What it was thawed from, if it was. */

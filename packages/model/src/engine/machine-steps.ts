@@ -167,7 +167,7 @@ export class MachineSteps {
 
   /**
    * Notes the names of those a step sends to, starts or stops; xstate does not say whom it looked
-   * for in vain. xstate does not say whom it looked for in vain.
+   * for in vain.
    */
   #readChildren({ actions }: Collected): void {
     for (const action of actions) {

@@ -1,10 +1,7 @@
 import { ModelError } from '../errors.ts'
 import { INIT } from './internals.ts'
 
-/**
- * A step that is being computed: where, for the message, and what it has called. where, for the
- * message, and what it has called.
- */
+/** A step that is being computed: where, for the message, and what it has called. */
 interface Computation {
   readonly where: () => Where
   impure?: ModelError
@@ -54,9 +51,8 @@ const SOURCES: readonly (readonly [holder: object | undefined, key: string, name
 ]
 
 /**
- * Runs `explore` while chance and the clock are watched: what asks them for a step is named. what
- * asks them for a step is named. They answer everything else, as what reports the progress, like
- * always.
+ * Runs `explore` while chance and the clock are watched: what asks them for a step is named. They
+ * answer everything else, as what reports the progress, like always.
  */
 export function watchingChance<T>(explore: () => T): T {
   const undo = [...SOURCES.flatMap(([holder, key, name]) => (holder ? [replaced(holder, key, (real) => watched(real, name))] : []))]

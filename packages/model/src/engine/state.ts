@@ -61,8 +61,7 @@ export interface ModelEvent {
 
 /**
  * An actor that another one can reach: by relation, so that what it does never depends on where in
- * the tree it stands. by relation, so that what it does never depends on where in the tree it
- * stands.
+ * the tree it stands.
  */
 export type Address =
   | { readonly kind: 'self' | 'parent' | 'gone' }
@@ -75,20 +74,14 @@ export type Address =
 /** A delayed event. Until it is due or cancelled it is part of the state; when it comes is open. */
 export interface Timer {
   readonly index: number
-  /**
-   * The name by which it is cancelled; those without a name cannot be. those without a name cannot
-   * be.
-   */
+  /** The name by which it is cancelled; those without a name cannot be. */
   readonly name?: string
   readonly event: ModelEvent
   readonly to: Address
   readonly delayMs: number
 }
 
-/**
- * An effect: something a machine said to the outside, a custom action or an emitted event. a custom
- * action or an emitted event.
- */
+/** An effect: something a machine said to the outside, a custom action or an emitted event. */
 export interface Effect {
   readonly index: number
   /** Name of the action, or `emit`. */

@@ -192,10 +192,7 @@ interface NotMachine {
   readonly isDescribed: boolean
 }
 
-/**
- * The number of first steps that are all computed twice: that is no more than a moment. that is no
- * more than a moment.
- */
+/** The number of first steps that are all computed twice: that is no more than a moment. */
 const RECHECKED_FIRST = 1_000
 
 /** What computes the steps of an actor that is explored. */

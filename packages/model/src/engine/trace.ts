@@ -13,10 +13,7 @@ export interface Trace {
   readonly edges: readonly number[]
   /** What is wrong at its end. */
   readonly finding: string
-  /**
-   * The step from which on the steps repeat for ever; undefined when they do not. undefined when
-   * they do not.
-   */
+  /** The step from which on the steps repeat for ever; undefined when they do not. */
   readonly loopsFrom?: number
 }
 

@@ -17,7 +17,7 @@ export interface Property<M extends AnyStateMachine = AnyStateMachine> {
    * not violated.
    */
   readonly vacuous?: (exploration: Exploration<M>) => string | undefined
-  /** Whether it may hold of nothing; set by {@link mayBeVacuous}. set by {@link mayBeVacuous}. */
+  /** Whether it may hold of nothing; set by {@link mayBeVacuous}. */
   readonly mayBeVacuous?: boolean
 }
 

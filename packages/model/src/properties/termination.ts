@@ -152,10 +152,7 @@ function wayWithin(graph: Graph, from: number, to: number, members: ReadonlySet<
   return way
 }
 
-/**
- * The fair choices: every timer, and the ends of these opaque children. every timer, and the ends
- * of these opaque children.
- */
+/** The fair choices: every timer, and the ends of these opaque children. */
 export const timersAnd = (...children: readonly string[]): ((choice: Choice) => boolean) & NamesChildren =>
   Object.assign(({ kind, path }: Choice): boolean => kind === 'timer' || (kind === 'outcome' && children.includes(path.id)), { children })
 

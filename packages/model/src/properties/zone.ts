@@ -9,8 +9,7 @@ export class Zone {
   readonly size: number
   /**
    * The distances, `size * size` entries, row by row: how much later the row's instant may be than
-   * the column's. how much later the row's instant may be than the column's. Always as tight as can
-   * be.
+   * the column's. Always as tight as can be.
    */
   readonly #later: Float64Array
 
@@ -50,10 +49,7 @@ export class Zone {
     return new Zone(this.size, later).#tightened() as Zone
   }
 
-  /**
-   * The zone in which this timer is due; undefined when it cannot be the next. undefined when it
-   * cannot be the next.
-   */
+  /** The zone in which this timer is due; undefined when it cannot be the next. */
   due(timer: number): Zone | undefined {
     const later = this.#later.slice()
     const entry = timer * this.size

@@ -53,10 +53,7 @@ export interface RbacSubject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
   readonly apiGroup?: string
   readonly name: string
-  /**
-   * The namespace of a service account; default: that of its role binding. default: that of its
-   * role binding.
-   */
+  /** The namespace of a service account; default: that of its role binding. */
   readonly namespace?: string
 }
 

@@ -24,7 +24,7 @@ interface Grant {
   readonly allow: Decision
 }
 
-/** The grants of one scope: the cluster, or a namespace. the cluster, or a namespace. */
+/** The grants of one scope: the cluster, or a namespace. */
 interface Grants {
   readonly ofUser: Map<string, Grant[]>
   readonly ofGroup: Map<string, Grant[]>

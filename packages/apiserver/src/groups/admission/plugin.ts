@@ -22,14 +22,11 @@ export interface AdmissionRequest extends AdmissionTarget {
   /** Empty for an object whose name is still to be made up. */
   readonly name: string
   /**
-   * The object as it would be stored; of a deletion there is none. of a deletion there is none.
-   * `mutate` may change it, and `validate` may not.
+   * The object as it would be stored; of a deletion there is none. `mutate` may change it, and
+   * `validate` may not.
    */
   readonly object: ApiObject | undefined
-  /**
-   * The object as it is stored; it is never to be changed. it is never to be changed. Undefined
-   * before it is created.
-   */
+  /** The object as it is stored; it is never to be changed. Undefined before it is created. */
   readonly oldObject: ApiObject | undefined
   readonly user: UserInfo | undefined
   readonly isDryRun: boolean

@@ -82,10 +82,7 @@ export const apiResourceList = ({ group }: ApiGroup, { version, resources }: Api
 export const storageVersionHash = (group: string, version: string, kind: string): string =>
   createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64')
 
-/**
- * The list of both roots: all groups with all of their resources. all groups with all of their
- * resources.
- */
+/** The list of both roots: all groups with all of their resources. */
 export interface AggregatedList {
   readonly metadata: object
   readonly items: readonly object[]

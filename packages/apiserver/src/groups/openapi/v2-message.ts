@@ -20,7 +20,7 @@ export const openApiV2Message = ({ paths, definitions, ...document }: V2Document
 const pairs = (given: Readonly<Record<string, unknown>>, of: (each: Fields) => Fields): readonly Fields[] =>
   Object.entries(given).map(([name, value]) => ({ name, value: of(value as Fields) }))
 
-/** A value of any kind as a text; JSON is YAML. JSON is YAML. */
+/** A value of any kind as a text; JSON is YAML. */
 const any = (value: unknown): Fields => ({ yaml: JSON.stringify(value) })
 
 const extensionsOf = (given: Fields): Fields => ({

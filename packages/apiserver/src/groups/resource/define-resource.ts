@@ -28,10 +28,7 @@ export interface ScalePaths {
 }
 
 export interface VersionDefinition<S extends JsonSchema | StandardJsonSchema = JsonSchema | StandardJsonSchema> {
-  /**
-   * The schema of the object's own fields; `apiVersion`, `kind` and `metadata` are known.
-   * `apiVersion`, `kind` and `metadata` are known.
-   */
+  /** The schema of the object's own fields; `apiVersion`, `kind` and `metadata` are known. */
   readonly schema: S
   /** The columns behind the name. Default: when it was created. */
   readonly columns?: readonly Column[]
@@ -52,10 +49,7 @@ export interface ResourceDefinition<S extends JsonSchema | StandardJsonSchema = 
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: 'Namespaced' | 'Cluster'
-  /**
-   * The versions by name, of which there is one: objects are not converted between versions.
-   * objects are not converted between versions.
-   */
+  /** The versions by name, of which there is one: objects are not converted between versions. */
   readonly versions: Readonly<Record<string, VersionDefinition<S>>>
   readonly strategy?: Strategy<ObjectOf<S>>
 }

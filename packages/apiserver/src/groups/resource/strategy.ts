@@ -7,10 +7,7 @@ import type { FieldError } from '../field-errors.ts'
  * @see kubernetes/apiserver pkg/registry/rest/create.go RESTCreateStrategy, update.go
  */
 export interface Strategy<T extends ApiObject = ApiObject> {
-  /**
-   * Prepares an object before it is validated: what clients cannot set is taken away. what clients
-   * cannot set is taken away.
-   */
+  /** Prepares an object before it is validated: what clients cannot set is taken away. */
   readonly prepareForCreate?: (object: T) => void
   readonly prepareForUpdate?: (object: T, old: T) => void
   /** What the schema cannot say; without an old object it is created. */

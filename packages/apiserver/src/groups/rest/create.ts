@@ -41,7 +41,7 @@ export async function createObject(rest: RestRequest): Promise<void> {
   }
 }
 
-/** The object as it would be stored; undefined: its key is taken. undefined: its key is taken. */
+/** The object as it would be stored; undefined: its key is taken. */
 const ifFree = async (rest: RestRequest, object: ApiObject): Promise<ApiObject | undefined> =>
   (await rest.storage.get?.(keyOf(object))) === undefined ? object : undefined
 

@@ -15,10 +15,7 @@ export interface ReadValue {
   readonly duplicates: readonly string[]
 }
 
-/**
- * The number of errors that are shown; a client mends them one by one. a client mends them one by
- * one.
- */
+/** The number of errors that are shown; a client mends them one by one. */
 const SHOWN_MAX = 100
 
 /** @throws StatusError 400 with upstream's text, behind `prefix` */
@@ -62,10 +59,7 @@ const GO_TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\
 /** An object as it was sent, in the form in which it is kept. */
 export interface Decoded {
   readonly object: ApiObject
-  /**
-   * The errors of the schema; they are said together with those of the metadata. they are said
-   * together with those of the metadata.
-   */
+  /** The errors of the schema; they are said together with those of the metadata. */
   readonly errors: readonly FieldError[]
 }
 

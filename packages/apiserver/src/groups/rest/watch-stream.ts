@@ -97,7 +97,7 @@ export class WatchStream {
     this.end()
   }
 
-  /** Ends with what was sent so far; what waits is not sent. what waits is not sent. */
+  /** Ends with what was sent so far; what waits is not sent. */
   end(): void {
     if (this.#isEnded) return
     this.#isEnded = true

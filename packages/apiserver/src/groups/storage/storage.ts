@@ -49,7 +49,7 @@ export interface Storage {
   ready?(context: { readonly signal: AbortSignal }): unknown
   /**
    * Destroys the storage when the server ends, once nothing is written any more; a second time is
-   * nothing. a second time is nothing.
+   * nothing.
    */
   destroy?(): unknown
   /** What its objects are kept in, which has a life of its own; several may have the same. */

@@ -222,10 +222,7 @@ export class WatchCache {
     for (const { done } of [...this.#waiters]) done(false)
   }
 
-  /**
-   * The recalls under way, of older changes than are here, which the store still has. older changes
-   * than are here, which the store still has.
-   */
+  /** The recalls under way, of older changes than are here, which the store still has. */
   readonly #recalling = new Map<number, Promise<void>>()
 
   /**
