@@ -114,15 +114,9 @@ const project = (
 const workers = Math.max(2, availableParallelism()) + 3
 
 const everything = ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts']
-/** One process, which reads and parses every file of the repository once for all of them. */
-const TIDY = ['test/tidy/**/*.test.ts']
 const unit = (include: string[], exclude: string[], sets: string[]) =>
-  project('unit', 0, { include, exclude: [...TIDY, ...isolated, ...apart, ...alone, ...exclude] }, workers, { sets })
-const others = [
-  project('tidy', 0, { include: TIDY }, 1),
-  project('isolated', 0, { include: isolated }, workers, { isolate: true }),
-  project('apart', 1, { include: apart }, 3),
-]
+  project('unit', 0, { include, exclude: [...isolated, ...apart, ...alone, ...exclude] }, workers, { sets })
+const others = [project('isolated', 0, { include: isolated }, workers, { isolate: true }), project('apart', 1, { include: apart }, 3)]
 const losing = project('alone', 2, { include: alone }, 1)
 const withBrowser = [BROWSER, ...globalSetup]
 
