@@ -27,7 +27,7 @@ export const INSPECTOR_OPTIONS = defineOptions({
       turnsOn: false,
       secret: true,
       defaultWords: 'a new one where it is needed, logged once',
-      meaning: 'What a browser has to bring to the inspector; better as an environment variable, which other users do not see',
+      meaning: 'Token that a browser has to send to the inspector; better as an environment variable, which other users do not see',
     },
   ),
   /**

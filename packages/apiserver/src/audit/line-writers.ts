@@ -8,7 +8,7 @@ import type { LineWriter } from './log-backend.ts'
  */
 export function stdoutWriter(destination = stdoutDestination()): LineWriter {
   const checkNoneIsLost = (before: number): void => {
-    if (destination.lostLines > before) throw new Error('standard output has not taken the line')
+    if (destination.lostLines > before) throw new Error('standard output did not accept the line')
   }
   return {
     write: (line) => {

@@ -32,7 +32,7 @@ export type AuditMode = (typeof AUDIT_MODES)[number]
 const ofBatches = (mode: AuditMode): Needs => ({
   anyOf: ['mode'],
   otherwise: 'without effect',
-  because: 'events wait for each other in the mode batch alone',
+  because: 'only the mode batch collects events',
   isMet: (beside) => (beside['mode'] ?? mode) === 'batch',
 })
 
@@ -40,10 +40,10 @@ const ofBatches = (mode: AuditMode): Needs => ({
 const ofRotation: Needs = {
   anyOf: ['maxSize'],
   otherwise: 'without effect',
-  because: 'no file is put aside',
+  because: 'the log file is not rotated',
   isMet: ({ maxSize, path }) => maxSize !== 0 && path !== '-',
 }
-const ofThrottle: Needs = { anyOf: ['throttle'], otherwise: 'without effect', because: 'batches are not held back' }
+const ofThrottle: Needs = { anyOf: ['throttle'], otherwise: 'without effect', because: 'batches are not throttled' }
 const ofTruncation: Needs = { anyOf: ['truncate'], otherwise: 'without effect', because: 'nothing is cut' }
 
 interface Defaults {
@@ -78,42 +78,42 @@ const common = (which: 'log' | 'webhook', { mode, maxBatchSize, maxBatchWait, th
     bufferSize: option(integer(1, COUNT_MAX), {
       ...flag('batch-buffer-size'),
       default: 10_000,
-      meaning: 'Events that may wait, in the mode batch',
+      meaning: 'Most events that may wait, in the mode batch',
       needs: ofBatches(mode),
     }),
     /** Events that leave together in the mode `batch`. */
     maxBatchSize: option(integer(1, COUNT_MAX), {
       ...flag('batch-max-size'),
       default: maxBatchSize,
-      meaning: 'Events that leave together, in the mode batch',
+      meaning: 'Most events in a batch, in the mode batch',
       needs: ofBatches(mode),
     }),
     /** Time after which events leave that are fewer, in the mode `batch`. */
     maxBatchWait: option(duration(), {
       ...flag('batch-max-wait'),
       default: maxBatchWait,
-      meaning: 'Time after which a batch leaves that is not whole, in the mode batch',
+      meaning: 'Time after which a batch is sent although it is not full, in the mode batch',
       needs: ofBatches(mode),
     }),
-    /** Whether batches are held back. */
+    /** Whether batches are throttled. */
     throttle: option(onOff(), {
       ...flag('batch-throttle-enable'),
       default: throttle,
-      meaning: 'Whether batches are held back, in the mode batch',
+      meaning: 'Whether batches are throttled, in the mode batch',
       needs: ofBatches(mode),
     }),
     /** Batches a second, on average. */
     throttleQps: option(integer(1, COUNT_MAX), {
       ...flag('batch-throttle-qps'),
       default: 10,
-      meaning: 'Batches a second, when they are held back',
+      meaning: 'Batches a second, when they are throttled',
       needs: throttle ? { ...ofThrottle, isMet: (beside) => beside['throttle'] !== false } : ofThrottle,
     }),
     /** Batches that may leave at once. */
     throttleBurst: option(integer(1, COUNT_MAX), {
       ...flag('batch-throttle-burst'),
       default: 15,
-      meaning: 'Batches that may leave at once, when they are held back',
+      meaning: 'Batches that may be sent at once, when they are throttled',
       needs: throttle ? { ...ofThrottle, isMet: (beside) => beside['throttle'] !== false } : ofThrottle,
     }),
     /** Whether events and batches that are too large are cut. */
@@ -170,34 +170,34 @@ export const AUDIT_LOG_OPTIONS = defineOptions({
     meaning: 'How events are written: as JSON, or as the older text',
     upstream: '--audit-log-format',
   }),
-  /** Megabytes after which a file is put aside; 0 is never. */
+  /** Megabytes after which a file is rotated; 0 is never. */
   maxSize: option(integer(0, COUNT_MAX), {
     flag: 'audit-log-maxsize',
     default: 100,
-    meaning: 'Megabytes after which the file is put aside; 0 is never',
+    meaning: 'Megabytes after which the file is rotated; 0 is never',
     upstream: '--audit-log-maxsize',
   }),
-  /** Days that files put aside are kept; 0 is for ever. */
+  /** Days that rotated files are kept; 0 is for ever. */
   maxAge: option(integer(0, COUNT_MAX), {
     flag: 'audit-log-maxage',
     default: 366,
-    meaning: 'Days that files put aside are kept; 0 is for ever',
+    meaning: 'Days that rotated files are kept; 0 is for ever',
     needs: ofRotation,
     upstream: '--audit-log-maxage',
   }),
-  /** Files put aside that are kept; 0 is all. */
+  /** Rotated files that are kept; 0 is all. */
   maxBackups: option(integer(0, COUNT_MAX), {
     flag: 'audit-log-maxbackup',
     default: 100,
-    meaning: 'Files put aside that are kept; 0 is all',
+    meaning: 'Rotated files that are kept; 0 is all',
     needs: ofRotation,
     upstream: '--audit-log-maxbackup',
   }),
-  /** Whether files put aside are compressed, with gzip. */
+  /** Whether rotated files are compressed, with gzip. */
   compress: option(onOff(), {
     flag: 'audit-log-compress',
     default: false,
-    meaning: 'Whether files put aside are compressed',
+    meaning: 'Whether rotated files are compressed',
     needs: ofRotation,
     upstream: '--audit-log-compress',
   }),

@@ -80,7 +80,7 @@ export class Rotation {
       }
     } catch (thrown) {
       this.#retryAt = this.#clock.now() + RETRY_MS
-      this.#fail('could not be put aside, so it grows', thrown)
+      this.#fail('could not be rotated, so it grows', thrown)
       return false
     }
     this.tidy(path)
@@ -110,7 +110,7 @@ export class Rotation {
         await compress(join(dirname(file), name), this.#stop.signal)
       } catch (thrown) {
         if (!this.#stop.signal.aborted && (thrown as NodeJS.ErrnoException).code !== 'ENOENT')
-          this.#fail('what was put aside is not compressed', thrown)
+          this.#fail('the rotated file is not compressed', thrown)
       }
     }
   }

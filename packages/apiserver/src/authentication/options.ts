@@ -59,7 +59,7 @@ export const OIDC_OPTIONS = defineOptions({
     flag: 'oidc-issuer-url',
     upstream: '--oidc-issuer-url',
     defaultWords: 'none',
-    meaning: 'URL of the OpenID Connect issuer whose tokens are taken',
+    meaning: 'URL of the OpenID Connect issuer whose tokens are accepted',
   }),
   /** The client that its tokens have to be for. */
   clientId: option(named('ID'), {
@@ -79,7 +79,7 @@ export const OIDC_OPTIONS = defineOptions({
   usernamePrefix: option(named('PREFIX'), {
     ...withFlag('oidc-username-prefix'),
     defaultWords: 'the issuer and #, and nothing for the claim email',
-    meaning: 'What is put in front of the name of a user; - is nothing',
+    meaning: 'Prefix of the name of a user; - is none',
   }),
   /**
    * The claim that names the groups: a text, or a list of texts.
@@ -87,13 +87,13 @@ export const OIDC_OPTIONS = defineOptions({
    */
   groupsClaim: option(named('CLAIM'), { ...withFlag('oidc-groups-claim'), defaultWords: 'none', meaning: 'Claim that names the groups' }),
   /**
-   * What is put in front of the name of a group.
+   * Prefix of the name of a group.
    * @default none
    */
   groupsPrefix: option(named('PREFIX'), {
     ...withFlag('oidc-groups-prefix'),
     defaultWords: 'none',
-    meaning: 'What is put in front of the name of a group',
+    meaning: 'Prefix of the name of a group',
   }),
   /**
    * Claims that have to be there, with these texts.
@@ -202,21 +202,21 @@ export const AUTHENTICATION_OPTIONS = {
     upstream: '--token-auth-file',
   }),
   /**
-   * An OpenID Connect issuer whose tokens are taken. Needs the package `jose`.
+   * An OpenID Connect issuer whose tokens are accepted. Needs the package `jose`.
    * @default none
    */
   oidc: option(fieldsNeeding(OIDC_OPTIONS, ['issuerUrl', 'clientId'], { allowed: 'an object with issuerUrl and clientId' }), {
     defaultWords: 'none',
-    meaning: 'An OpenID Connect issuer whose tokens are taken',
+    meaning: 'An OpenID Connect issuer whose tokens are accepted',
   }),
   /**
-   * A server that is asked whose a token is, with TokenReviews: one of your own, or a
+   * A server that is asked to whom a token belongs, with TokenReviews: one of your own, or a
    * kube-apiserver.
    * @default none
    */
   authenticationWebhook: option(AUTHENTICATION_WEBHOOK, {
     defaultWords: 'none',
-    meaning: 'A server that is asked whose a token is',
+    meaning: 'A server that is asked to whom a token belongs',
   }),
   /**
    * A proxy in front that has found out who sends a request, and says so in headers. It is known by
@@ -246,14 +246,14 @@ export const AUTHENTICATION_OPTIONS = {
     upstream: '--anonymous-auth',
   }),
   /**
-   * Who the server is, for credentials that say whom they are for.
+   * Audiences of this server, for credentials that name the audience they are for.
    * @default none: it takes those for any
    */
   apiAudiences: option(texts('texts'), {
     flag: 'api-audiences',
     default: [],
     defaultWords: () => 'none: it takes those for any',
-    meaning: 'Who the server is, for credentials that say whom they are for',
+    meaning: 'Audiences of this server, for credentials that name the audience they are for',
     needs: needsAuthentication,
     upstream: '--api-audiences',
   }),
@@ -263,7 +263,7 @@ export const AUTHENTICATION_OPTIONS = {
    */
   authenticationTimeout: option(duration('1ms'), {
     default: '10s',
-    meaning: 'Time in which authenticators have to know who sends a request',
+    meaning: 'Longest time that authenticators may take to recognise the sender of a request',
     needs: needsAuthentication,
   }),
 }

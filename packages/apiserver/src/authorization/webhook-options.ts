@@ -32,10 +32,10 @@ export const AUTHORIZATION_WEBHOOK_OPTIONS = defineOptions({
   /** Time before the second of five attempts; it grows with each. */
   initialBackoff: option(duration('1ms'), { default: '500ms', meaning: 'Time before the server is asked again when it has failed' }),
   /**
-   * What a server that cannot be asked stands for: `NoOpinion` has the next authorizer asked, and
+   * What it means when the server cannot be asked: `NoOpinion` has the next authorizer asked, and
    * is answered 500 behind the last; `Deny` is answered 500 at once.
    */
-  failurePolicy: option(choice(...FAILURE_POLICIES), { default: 'NoOpinion', meaning: 'What a server that cannot be asked stands for' }),
+  failurePolicy: option(choice(...FAILURE_POLICIES), { default: 'NoOpinion', meaning: 'What it means when the server cannot be asked' }),
 })
 
 /** A server that is asked with SubjectAccessReviews. */

@@ -22,7 +22,7 @@ export const authorization = {
   name: 'authorization',
   part: 'inner',
   upstream: 'WithAuthorization',
-  why: 'last: nothing behind it asks again',
+  why: 'last, so that no filter behind it decides again',
   ends: [403, 500],
   isTimed: true,
   make: (needs: AuthorizationNeeds) => needs.authorizer && filterOf(needs.authorizer, needs),

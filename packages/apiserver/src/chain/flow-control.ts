@@ -49,7 +49,7 @@ export const flowControl = {
   name: 'flow-control',
   part: 'inner',
   upstream: 'WithMaxInFlightLimit, WithPriorityAndFairness',
-  why: 'permission may cost a call to another server: not for more than are let in',
+  why: 'before authorization, which may cost a call to another server',
   ends: [429],
   isTimed: true,
   make: (needs: FlowControlNeeds) => needs.flowControl && filterOf(needs.flowControl, needs),

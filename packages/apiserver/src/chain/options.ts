@@ -112,7 +112,7 @@ export const CHAIN_OPTIONS = {
    */
   tracing: option(value<RequestTracing>('what traceRequests() returns', isTracing), {
     defaultWords: 'none',
-    meaning: 'Has each request be a span of OpenTelemetry',
+    meaning: 'Whether each request is recorded as a span of OpenTelemetry',
     upstream: 'Config.TracerProvider',
   }),
   /**

@@ -52,7 +52,7 @@ const CHAIN = [
   },
   hsts,
   cacheControl,
-  { name: 'goaway', part: 'between', upstream: 'WithProbabilisticGoaway', why: 'before the count, so that what it tells is true of all' },
+  { name: 'goaway', part: 'between', upstream: 'WithProbabilisticGoaway', why: 'before the count, so that it applies to every request' },
   {
     name: 'count',
     part: 'engine',
