@@ -7,8 +7,9 @@ import { describe, expect, test } from 'vitest'
 import { openApiV2Document } from '#apiserver/groups/openapi/v2-document.ts'
 import { openApiV2Message } from '#apiserver/groups/openapi/v2-message.ts'
 import { type MessageShape, readMessage } from '#apiserver/groups/protobuf/read-message.ts'
-import { apiGroup, defineResource, type JsonSchema, memoryStorage } from '#apiserver/index.ts'
+import { apiGroup, defineResource, type FlowControl, type JsonSchema, memoryStorage } from '#apiserver/index.ts'
 import { serveApi } from '../support/api-server.ts'
+import { POLL } from '../support/upstream-client.ts'
 import { demoGroup, WIDGETS, widget } from './widgets.ts'
 
 const INFO = { title: 'Demo', version: 'v1' }
@@ -213,6 +214,30 @@ describe('a long answer', () => {
     expect(gunzipSync(compressed.bytes).equals(plain.bytes)).toBe(true)
     // As upstream, which reads no qualities.
     expect((await ask(WIDGETS, { 'accept-encoding': 'gzip;q=1' })).headers['content-encoding']).toBeUndefined()
+  })
+
+  test('keeps the seat of its request while it is compressed, also for a client that has left', async () => {
+    let leave = (): void => {}
+    const given: boolean[] = []
+    const flowControl: FlowControl = {
+      admit: ({ info, response }) => {
+        if (info.verb !== 'list') return true
+        leave()
+        return { giveBack: () => void given.push(response.writableEnded) }
+      },
+    }
+    const text = 'x'.repeat(100_000)
+    const api = await serveApi({ config: { flowControl }, setUp: (server) => void server.installApiGroups(demoGroup()) })
+    for (let at = 0; at < 40; at++)
+      await api.ask(WIDGETS, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(widget(`w${at}`, { annotations: { text } })),
+      })
+    const asked = get({ port: api.port, host: '127.0.0.1', path: WIDGETS, headers: { 'accept-encoding': 'gzip' }, agent: false })
+    asked.on('error', () => undefined)
+    leave = () => void asked.destroy()
+    await expect.poll(() => given, POLL).toEqual([true])
   })
 
   test('of 128 KiB at most is not', async () => {

@@ -19,6 +19,8 @@ const takesGzip = (request: IncomingMessage): boolean =>
  * Sends an answer, compressed where it is long and its client takes that: as quickly as can be, and
  * beside the event loop.
  * @param threshold bytes up to which it is sent as it is
+ * @returns while it is compressed, a promise of its end: what a handler returns keeps the seat of
+ *   its request, also when the client has left, so that clients cannot pile up work
  * @see kubernetes/apiserver pkg/endpoints/handlers/responsewriters/writers.go SerializeObject
  */
 export function respondCompressed(
@@ -26,13 +28,15 @@ export function respondCompressed(
   response: ServerResponse,
   answer: EncodedAnswer,
   threshold: number = GZIP_THRESHOLD,
-): void {
+): void | Promise<void> {
   const { body } = answer
-  if (Buffer.byteLength(body) <= threshold || !takesGzip(request)) respond(response, answer)
-  else
-    gzip(body, { level: constants.Z_BEST_SPEED }, (error, compressed) =>
-      respond(response, error === null ? { ...answer, headers: compressedHeaders(answer.headers), body: compressed } : answer),
-    )
+  if (Buffer.byteLength(body) <= threshold || !takesGzip(request)) return respond(response, answer)
+  return new Promise((resolve) => {
+    gzip(body, { level: constants.Z_BEST_SPEED }, (error, compressed) => {
+      respond(response, error === null ? { ...answer, headers: compressedHeaders(answer.headers), body: compressed } : answer)
+      resolve()
+    })
+  })
 }
 
 function compressedHeaders({ Vary: of = '', ...headers }: EncodedAnswer['headers']): EncodedAnswer['headers'] {

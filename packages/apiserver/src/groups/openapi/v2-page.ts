@@ -51,14 +51,11 @@ export function openApiV2Page(groups: () => readonly ApiGroup[], info: object): 
   }
   return (request, response) => {
     const chosen = negotiate(request, OFFERED)
-    if (chosen === undefined) {
-      response.writeHead(406).end()
-      return
-    }
+    if (chosen === undefined) return void response.writeHead(406).end()
     const { json, etag, message } = current()
     const { sent } = chosen.form
     const headers = { 'Content-Type': sent, ETag: etag, Vary: 'Accept-Encoding, Accept' }
-    if (request.headers['if-none-match'] === etag) response.writeHead(304, headers).end()
-    else respondCompressed(request, response, { status: 200, headers, body: sent === MESSAGE ? message() : json }, SMALL)
+    if (request.headers['if-none-match'] === etag) return void response.writeHead(304, headers).end()
+    return respondCompressed(request, response, { status: 200, headers, body: sent === MESSAGE ? message() : json }, SMALL)
   }
 }

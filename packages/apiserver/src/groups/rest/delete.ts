@@ -48,7 +48,7 @@ export async function deleteCollection(rest: RestRequest): Promise<void> {
     while (current !== undefined && (await deleteStored(rest, current, options)) === undefined)
       current = await rest.storage.get?.(keyOf(object))
   }
-  send(rest, output, 200, listAs(rest, output, found))
+  return send(rest, output, 200, listAs(rest, output, found))
 }
 
 /**

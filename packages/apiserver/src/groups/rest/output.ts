@@ -92,7 +92,7 @@ function table(rest: RestRequest, output: OutputForm, metadata: object, objects:
 }
 
 /** The answer to a request that was done. */
-export function send(rest: RestRequest, { type, encode }: OutputForm, status: number, value: object): void {
+export function send(rest: RestRequest, { type, encode }: OutputForm, status: number, value: object): void | Promise<void> {
   auditResponseObject(rest.request, value)
-  respondCompressed(rest.request, rest.response, { status, headers: { 'Content-Type': type }, body: encode(value) })
+  return respondCompressed(rest.request, rest.response, { status, headers: { 'Content-Type': type }, body: encode(value) })
 }

@@ -40,7 +40,7 @@ export async function patchObject(rest: RestRequest): Promise<void> {
       metadata.resourceVersion = old.metadata.resourceVersion
     return decoded
   }
-  send(rest, output, 200, objectAs(rest, output, await changeStored(rest, make, isDryRun)))
+  return send(rest, output, 200, objectAs(rest, output, await changeStored(rest, make, isDryRun)))
 }
 
 interface Patch {

@@ -16,14 +16,14 @@ export async function storedObject(rest: RestRequest): Promise<ApiObject> {
 /** @see kubernetes/apiserver pkg/endpoints/handlers/get.go GetResource */
 export async function getObject(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'one')
-  send(rest, output, 200, objectAs(rest, output, await storedObject(rest)))
+  return send(rest, output, 200, objectAs(rest, output, await storedObject(rest)))
 }
 
 /** @see kubernetes/apiserver pkg/endpoints/handlers/get.go ListResource */
 export async function listObjects(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'list')
   const options = listOptions(rest, false)
-  send(rest, output, 200, listAs(rest, output, await objectList(rest, options)))
+  return send(rest, output, 200, listAs(rest, output, await objectList(rest, options)))
 }
 
 const TOO_OLD_TOKEN =

@@ -27,7 +27,7 @@ export async function reviewObject(rest: RestRequest): Promise<void> {
   const { user, signal } = exchange
   const authorizer = AUTHORIZER.of(exchange)
   const { status } = await rest.storage.review(object, { user, authorizer, signal })
-  send(rest, output, 201, objectAs(rest, output, { ...object, status }))
+  return send(rest, output, 201, objectAs(rest, output, { ...object, status }))
 }
 
 /** Reads the body first: what is too long is refused before options that are wrong. */

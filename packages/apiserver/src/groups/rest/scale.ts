@@ -16,7 +16,7 @@ import { changeStored } from './update.ts'
 /** @see kubernetes/apiextensions-apiserver pkg/registry/customresource/etcd.go ScaleREST.Get */
 export async function getScale(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'one')
-  send(rest, output, 200, objectAs(ofScale(rest), output, currentScale(rest, await storedObject(rest))))
+  return send(rest, output, 200, objectAs(ofScale(rest), output, currentScale(rest, await storedObject(rest))))
 }
 
 /** @see kubernetes/apiextensions-apiserver pkg/registry/customresource/etcd.go ScaleREST.Update */
@@ -28,7 +28,7 @@ export async function updateScale(rest: RestRequest): Promise<void> {
   const decoded = await decodeBody(scaleKind(rest.resource), text, ofYaml, { fieldValidation, warn: rest.warnOnce })
   auditRequestObject(rest.request, decoded.object)
   const scaled = await changeStored(rest, (old) => scaledBy(rest, old, decoded), isDryRun)
-  send(rest, output, 200, objectAs(ofScale(rest), output, currentScale(rest, scaled)))
+  return send(rest, output, 200, objectAs(ofScale(rest), output, currentScale(rest, scaled)))
 }
 
 export async function patchScale(rest: RestRequest): Promise<void> {
@@ -43,7 +43,7 @@ export async function patchScale(rest: RestRequest): Promise<void> {
     return scaledBy(rest, old, decodeValue(scaleKind(rest.resource), { value, duplicates }, { fieldValidation, warn: rest.warnOnce }))
   }
   const scaled = await changeStored(rest, make, isDryRun)
-  send(rest, output, 200, objectAs(ofScale(rest), output, currentScale(rest, scaled)))
+  return send(rest, output, 200, objectAs(ofScale(rest), output, currentScale(rest, scaled)))
 }
 
 /** The request of a scale, for the columns of a table. */

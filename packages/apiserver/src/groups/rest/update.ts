@@ -23,7 +23,7 @@ export async function updateObject(rest: RestRequest): Promise<void> {
   takeName(rest, decoded.object)
   auditRequestObject(rest.request, decoded.object)
   const stored = await changeStored(rest, () => decoded, isDryRun)
-  send(rest, output, 200, objectAs(rest, output, stored))
+  return send(rest, output, 200, objectAs(rest, output, stored))
 }
 
 /**
