@@ -20,7 +20,7 @@ import { LifecycleStatus } from './lifecycle-status.ts'
 import { OpenedListeners } from './opened-listeners.ts'
 import { Output } from './output.ts'
 import { Ownership } from './ownership.ts'
-import type { LifecycleParts } from './parts.ts'
+import { actorsBeside, type LifecycleParts } from './parts.ts'
 import { Planner, registeredIn } from './plan.ts'
 import { Registrations } from './registrations.ts'
 import { RootActor } from './root-actor.ts'
@@ -102,6 +102,7 @@ export function assemble(life: object, parts: LifecycleParts) {
   const { reportFile, reservesMs } = options
   const finalOutput = new FinalOutput({ process: host.process, recorder, log, report, reportFile, flushReserveMs: reservesMs.flush })
   const observer = parts.observe?.({
+    actors: () => actorsBeside(parts),
     host,
     options,
     record,

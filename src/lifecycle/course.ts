@@ -14,6 +14,7 @@ import { checkReportFile } from '../report/report-file.ts'
 import { type EffectSources, effectContext } from './effect-context.ts'
 import type { LifeHealth } from './life-health.ts'
 import { type ComposedMachine, machineFor } from './machine-for.ts'
+import { actorsBeside } from './parts.ts'
 import { inputOf, type Planner, registeredIn } from './plan.ts'
 import type { SignalLatches } from './signal-latches.ts'
 import type { StartOutcome } from './start-outcome.ts'
@@ -160,11 +161,11 @@ export class Course {
   /** Has the option `inspect` hear of every actor. */
   #inspect(root: InspectedRoot): void {
     const { parts, record } = this.#context
-    const { inspect, audit } = parts.options
+    const { inspect } = parts.options
     if (!inspect) return
     const failed = (error: unknown): void => record({ type: 'error', where: 'inspect', error: errorRecord(error) })
     try {
-      inspectAll(inspect, [root, ...(audit?.actors?.() ?? [])], failed)
+      inspectAll(inspect, [root, ...actorsBeside(parts)], failed)
     } catch (thrown) {
       failed(thrown)
     }

@@ -1,5 +1,6 @@
 import type { AnyActor } from 'xstate'
 import type { Host } from '../actors/host.ts'
+import type { InspectedRoot } from '../actors/inspection.ts'
 import type { Listener } from '../actors/listener.ts'
 import type { LifecycleEvent, StopReason } from '../base/events.ts'
 import type { FailureAnswer } from '../http/traffic/recovery.ts'
@@ -24,6 +25,8 @@ export interface OwnAnswers {
   readonly failureAnswer?: FailureAnswer
   /** Metrics of its own, after those of health. */
   readonly metrics?: () => readonly MetricFamily[]
+  /** Roots of actors that belong to it: what inspects the life is shown them, too. */
+  readonly actors?: () => readonly InspectedRoot[]
 }
 
 /** What a life is made of; `createServer` and `attachLifecycle` differ in nothing else. */
@@ -47,8 +50,16 @@ export interface LifecycleParts extends OwnAnswers {
   readonly observe?: (life: ObservedLife) => Observer | undefined
 }
 
+/** Roots of actors beside the life's own: of its audit backend, and of what is built on it. */
+export const actorsBeside = ({ options, actors }: LifecycleParts): readonly InspectedRoot[] => [
+  ...(options.audit?.actors?.() ?? []),
+  ...(actors?.() ?? []),
+]
+
 /** What an observer may read of a life, and do. */
 export interface ObservedLife {
+  /** Roots of actors beside the life's own. */
+  readonly actors: () => readonly InspectedRoot[]
   readonly host: Host
   readonly options: ResolvedOptions
   readonly record: Recorder['record']

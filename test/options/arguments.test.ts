@@ -71,6 +71,7 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
     'createStore(engine)': () => [{ name: 'n', open: () => {} }],
     'fileEngine(options)': () => [{ path: 'p' }],
     'memoryEngine(options?)': () => [{}],
+    'storeAt(address)': () => ['memory'],
     'storageOver(store, resource, tuning?)': () => [{ use: () => {}, hold: () => {} }, { group: '', plural: 'p' }, {}],
     'createInformer(client, options?)': () => [LIST_WATCH(), {}],
     'createWorkQueue(options?)': () => [{}],

@@ -11,6 +11,7 @@ import {
   HEALTH_ENDPOINTS,
   type Health,
   type Host,
+  type InspectedRoot,
   type Life,
   type LivezCheckOptions,
   optionError,
@@ -115,6 +116,8 @@ export class ApiServer implements Delegate {
       storages: {
         awaitReady: storageAwaiter(name, this.storageReadiness, this.registered),
         failed,
+        warn: this.#facts.warn,
+        addCheck: (name, check) => this.registered.addSharedCheck(name, check),
         destroyAtEnd: (destroy) => this.registered.addDestroyAtAnyTime(`${name}-storages`, destroy),
       },
       info: { title: 'Generic API Server', version: config.version['gitVersion'] || 'unversioned' },
@@ -155,6 +158,9 @@ export class ApiServer implements Delegate {
   routeOf(path: string): string | undefined {
     return this.#served.routeOf(path)
   }
+
+  /** Roots of the actors of its stores and its delegate's, for those who watch them. */
+  readonly actors = (): readonly InspectedRoot[] => [...this.#groups.actors(), ...(this.nextDelegate.actors?.() ?? [])]
 
   /** Its own and its delegate's. */
   get apiGroups(): readonly ApiGroup[] {
@@ -340,6 +346,7 @@ export class ApiServer implements Delegate {
       config: this.config,
       facts: this.#facts,
       served: this.#served,
+      actors: this.actors,
       metrics: this.#metrics,
     })
     this.#loopback.become(loopback)

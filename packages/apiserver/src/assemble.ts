@@ -17,7 +17,7 @@ import { ChainRunner } from './chain/run-chain.ts'
 import { timeOut } from './chain/timeout.ts'
 import type { CompletedConfig } from './config.ts'
 import type { Delegate } from './delegate.ts'
-import { createServedLife, type Host, isThenable, type ServedLife } from './engine.ts'
+import { createServedLife, type Host, type InspectedRoot, isThenable, type ServedLife } from './engine.ts'
 import type { Facts } from './facts.ts'
 import { Loopback } from './loopback/loopback.ts'
 import { ApiMetrics } from './metrics/api-metrics.ts'
@@ -36,6 +36,8 @@ interface Parts {
   readonly config: CompletedConfig
   readonly facts: Facts
   readonly served: Served
+  /** Roots of actors that are shown with those of the life. */
+  readonly actors: () => readonly InspectedRoot[]
   /** What counts requests, in place of what `/metrics` prints of them. */
   readonly metrics: RequestMetrics | undefined
 }
@@ -53,7 +55,7 @@ interface Assembled {
  * needs, which stand above it. Filters need the life, and the life what its requests pass: so
  * {@link ChainRunner} has a place for them.
  */
-export function assembleApiServer({ host, config, facts, served, metrics: given }: Parts): Assembled {
+export function assembleApiServer({ host, config, facts, served, actors, metrics: given }: Parts): Assembled {
   const { clock } = host
   const { engine } = config
 
@@ -89,6 +91,7 @@ export function assembleApiServer({ host, config, facts, served, metrics: given 
     health: true,
   }
   const life = createServedLife(host, { listener: chainRunner.listener }, options, config.log, {
+    actors,
     healthIsHandlers: true,
     failureAnswer: chainRunner.failureAnswer,
     metrics: () => [

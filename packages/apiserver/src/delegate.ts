@@ -1,4 +1,4 @@
-import { checkArguments, type ServedLife } from './engine.ts'
+import { checkArguments, type InspectedRoot, type ServedLife } from './engine.ts'
 import type { ApiGroup } from './groups/api-group.ts'
 import type { Loopback } from './loopback/loopback.ts'
 import { notFoundUntilComplete } from './mux/not-found.ts'
@@ -21,6 +21,8 @@ export interface Delegate {
   /** The groups that are served here or behind. */
   readonly apiGroups?: readonly ApiGroup[]
   readonly registered: ApiServerRegistrations
+  /** Roots of the actors of its stores, and of those behind it. */
+  readonly actors?: () => readonly InspectedRoot[]
   /** The one behind it, to walk the chain; undefined at its end. */
   readonly nextDelegate: Delegate | undefined
   /** The server that is run is being prepared: its life and its own client are those of all. */

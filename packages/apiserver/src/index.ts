@@ -132,4 +132,5 @@ export type {
 } from './store/key-value-store.ts'
 export { type MemoryEngineOptions, memoryEngine } from './store/memory-engine.ts'
 export { createStore, type Store, type StoreState } from './store/store.ts'
+export { storeAt } from './store/store-at.ts'
 export { StoreError, type StoreErrorReason } from './store/store-error.ts'

@@ -30,7 +30,12 @@ interface GivenCheck {
 /** What health endpoints say, in the order in which it was registered. */
 type Line =
   | { readonly of: 'check'; readonly name: string; readonly on: readonly HealthEndpointName[]; readonly given: GivenCheck }
-  | { readonly of: 'hook'; readonly name: string; readonly isInherited: boolean }
+  | { readonly of: 'hook'; readonly name: string; readonly isInherited: boolean; readonly livezGraceMs?: number | undefined }
+
+function graceOf({ isInherited, livezGraceMs }: Line & { readonly of: 'hook' }): { readonly livezGraceMs?: number } {
+  const graceMs = livezGraceMs ?? (isInherited ? 0 : undefined)
+  return graceMs === undefined ? {} : { livezGraceMs: graceMs }
+}
 
 const registry = <T = Give>(of: string, duplicate: (name: string, at: string) => string) =>
   new Registry<T>({ of, tooLate: (name) => `unable to add ${show(name)}: the server has been prepared`, duplicate })
@@ -38,6 +43,16 @@ const registry = <T = Give>(of: string, duplicate: (name: string, at: string) =>
 const takenBy = (name: string, at: string): string => `unable to add ${show(name)} because it was already registered by: ${at}`
 
 const checks = () => registry<Line>('a health check', takenBy)
+
+/** Names of checks that several servers of one life have in common. */
+const SHARED = new WeakMap<Life, Set<string>>()
+
+function giveShared(life: Life, name: string, check: Check): void {
+  const known = SHARED.get(life) ?? new Set()
+  SHARED.set(life, known)
+  if (!known.has(name)) life.addReadyzCheck(name, check)
+  known.add(name)
+}
 
 /**
  * What was registered on one server of a chain, until the server that is run is prepared and all of
@@ -55,12 +70,14 @@ export class ApiServerRegistrations {
   readonly #checks: Readonly<Record<HealthEndpointName, Registry<Line>>> = { healthz: checks(), livez: checks(), readyz: checks() }
   readonly #inheritedChecks = checks()
   readonly #lines = new Set<Line>()
+  readonly #shared: (readonly [name: string, check: Check])[] = []
   /** The life; once it is there, nothing can be added here. */
   #life: Life | undefined
 
-  addPostStartHook(name: string, run: UserCode): Disposable {
+  /** @param livezGraceMs how long `/livez` passes while it runs; default: as the option says */
+  addPostStartHook(name: string, run: UserCode, livezGraceMs?: number): Disposable {
     const added = this.#postStartHooks.add(name, checkedFunction('post-start hook', name, run))
-    return this.#withLine({ of: 'hook', name, isInherited: false }, added)
+    return this.#withLine({ of: 'hook', name, isInherited: false, livezGraceMs }, added)
   }
 
   hasPostStartHook(name: string): boolean {
@@ -93,6 +110,15 @@ export class ApiServerRegistrations {
    */
   addDestroyAtAnyTime(name: string, run: StopCode): Disposable {
     return (this.#life ?? this).addDestroy(name, run)
+  }
+
+  /**
+   * A check of `/readyz` of the server that is run, whichever of a chain adds it, also while it
+   * serves: for what several of them have in common, as a store. One of that name is enough.
+   */
+  addSharedCheck(name: string, check: Check): void {
+    if (this.#life === undefined) this.#shared.push([name, check])
+    else giveShared(this.#life, name, check)
   }
 
   /** Whether a life has what was registered. */
@@ -143,7 +169,7 @@ export class ApiServerRegistrations {
     for (const hooks of [this.#preShutdownHooks, this.#muxSignals]) for (const [, give] of hooks.entries()) give(life)
     for (const line of this.#lines) {
       if (line.of === 'check') this.#giveCheck(line, life.health)
-      else life.addPostStartHook(line.name, this.#postStartHooks.get(line.name) as UserCode, line.isInherited ? { livezGraceMs: 0 } : {})
+      else life.addPostStartHook(line.name, this.#postStartHooks.get(line.name) as UserCode, graceOf(line))
     }
     this.giveDestroysTo(life)
   }
@@ -156,13 +182,14 @@ export class ApiServerRegistrations {
     for (const line of this.#lines) {
       if (line.of === 'check') this.#giveCheck(line, health)
       else if (!life.options.disabledPostStartHooks.has(line.name))
-        health.addPostStartHookCheck(line.name, () => life.hasFinishedHook(line.name), line.isInherited ? { livezGraceMs: 0 } : {})
+        health.addPostStartHookCheck(line.name, () => life.hasFinishedHook(line.name), graceOf(line))
     }
   }
 
   /** Gives the destroy functions of a delegate: the rest was inherited. */
   giveDestroysTo(life: Life): void {
     for (const [, give] of this.#destroys.entries()) give(life)
+    for (const [name, check] of this.#shared) giveShared(life, name, check)
     for (const each of this.#all) each.close()
     this.#life = life
   }

@@ -36,14 +36,15 @@ type Say = (fact: LifecycleFact) => void
  */
 export class StorageReadiness {
   readonly #clock: Clock
-  readonly #timeoutMs: number
+  /** After which the hook waits no longer. */
+  readonly timeoutMs: number
   readonly #say: Say
   readonly #probes = new Map<string, StorageProbe>()
 
   /** @param timeoutMs after which the hook waits no longer */
   constructor(clock: Clock, timeoutMs: number, say: Say) {
     this.#clock = clock
-    this.#timeoutMs = timeoutMs
+    this.timeoutMs = timeoutMs
     this.#say = say
   }
 
@@ -78,9 +79,9 @@ export class StorageReadiness {
         resolve()
       }
       const bound = this.#clock.setTimeout(() => {
-        this.#say(tooLate(this.#timeoutMs, [...waiting]))
+        this.#say(tooLate(this.timeoutMs, [...waiting]))
         end()
-      }, this.#timeoutMs)
+      }, this.timeoutMs)
       const poll = async (): Promise<void> => {
         const asked = this.#probes.size
         const round = new Set(this.#probes.keys())
@@ -118,7 +119,8 @@ const STORAGE_HOOK = 'storage-readiness'
 
 /**
  * Has the readiness of a server wait for storages: by one hook, which is added for the first of
- * them unless the server has been prepared.
+ * them unless the server has been prepared. Liveness passes as long as it waits: a storage that
+ * opens late is no reason to begin again.
  * @param server its name
  */
 export function storageAwaiter(server: string, readiness: StorageReadiness, registered: ApiServerRegistrations) {
@@ -127,7 +129,11 @@ export function storageAwaiter(server: string, readiness: StorageReadiness, regi
     readiness.register(resource, probe)
     if (hasHook || registered.isGiven) return
     // That of a delegate has the name already.
-    registered.addPostStartHook(registered.hasPostStartHook(STORAGE_HOOK) ? `${STORAGE_HOOK}-${server}` : STORAGE_HOOK, readiness.hook)
+    registered.addPostStartHook(
+      registered.hasPostStartHook(STORAGE_HOOK) ? `${STORAGE_HOOK}-${server}` : STORAGE_HOOK,
+      readiness.hook,
+      readiness.timeoutMs,
+    )
     hasHook = true
   }
 }

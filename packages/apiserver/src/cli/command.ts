@@ -9,6 +9,7 @@ import { ownPackage } from './own-package.ts'
  */
 export async function apiServerCommand(host: CommandHost, release: () => void): Promise<number | undefined> {
   const args = inLongWords(host.args)
+  if (args[0] === 'storage') return usable(host, async () => (await import('./storage.ts')).storageCommand(host, args.slice(1)))
   if (args.includes('--help')) return printed(host, await help())
   if (args.includes('--version')) return printed(host, `${ownPackage().version}\n`)
   return usable(host, async () => {

@@ -148,6 +148,7 @@ export const API_SERVER_GROUPS: FlagGroups = [
       'minRequestTimeout',
       'goawayChance',
       'livezGrace',
+      'storage',
       'storageInitializationTimeout',
       'shutdownDelay',
       'whileDraining',

@@ -8,6 +8,7 @@ export const PAGE: CommandPage = {
   examples: [
     ['quiesce-apiserver --secure-port 6443', 'serve health, /version, /metrics and the index by HTTPS'],
     ['quiesce-apiserver servers.mjs --audit-policy-file policy.yaml --audit-log-path -', 'serve your API servers, and audit them'],
+    ['quiesce-apiserver storage verify shop.db', 'read all of a file that has stored objects; also: compact, export, import'],
     ['quiesce-apiserver --config apiserver.yaml --print-config', 'check a config file, and see what it comes to'],
   ],
   about: `\

@@ -1,4 +1,4 @@
-import { checkArguments, optionError, QuiesceError, show, withFields } from '../engine.ts'
+import { checkArguments, type InspectedRoot, optionError, QuiesceError, show, withFields } from '../engine.ts'
 import type { ApiHandler } from '../mux/path-mux.ts'
 import type { ApiGroup, ApiVersion } from './api-group.ts'
 import { Container, type Route } from './container.ts'
@@ -63,6 +63,11 @@ export class GroupInstaller {
       if (group === '') throw optionError('group', group, 'a name: empty group, which installLegacyApiGroup() is for')
     }
     return this.#add(groups)
+  }
+
+  /** Roots of the actors of its stores. */
+  actors(): readonly InspectedRoot[] {
+    return this.#storages.actors()
   }
 
   /** Groups may come later. */

@@ -1,4 +1,5 @@
-import { duration, integer, listOf, option } from '../engine.ts'
+import { duration, integer, listOf, option, text } from '../engine.ts'
+import { isStoreAddress } from '../store/store-at.ts'
 import { ADMISSION_ALLOWED, type AdmissionPlugin, isAdmissionPlugin } from './admission/plugin.ts'
 
 /** How objects of API groups are taken and kept. */
@@ -14,6 +15,15 @@ export const GROUP_OPTIONS = {
     meaning: 'Longest time that the hook of storageReadiness waits for storages',
     upstream: '--storage-initialization-timeout',
     upstreamRefusal: '--storage-initialization-timeout can not be negative value',
+  }),
+  /**
+   * Where a program that asks for it keeps the objects of its groups: it is given to `storeAt()`.
+   * @default memory
+   */
+  storage: option(text('memory, file:PATH or etcd://HOST,HOST/PREFIX', isStoreAddress), {
+    flag: 'storage',
+    default: 'memory',
+    meaning: 'Where objects are kept: memory, file:PATH or etcd://HOST,HOST/PREFIX',
   }),
   /**
    * Bytes of a request's body, of those whose body the server reads itself: requests for objects.

@@ -39,6 +39,11 @@ export interface FileEngineOptions {
    * and not when it is first read. Default true.
    */
   readonly verify?: boolean
+  /**
+   * Of a file that is new, the revision before its first change: behind those that clients have of
+   * what it is restored from. Default 1.
+   */
+  readonly revision?: number
 }
 
 const HISTORY_MS = 300_000
@@ -66,24 +71,56 @@ const isMs = (given: unknown): boolean => typeof given === 'number' && given >= 
  */
 export function fileEngine(options: FileEngineOptions, clock: Clock = systemClock): StoreEngine {
   checkArguments('fileEngine(options)', [options, withFields('options with a path', 'path')])
-  const { path, historyMs = HISTORY_MS, compactionMs = COMPACTION_MS, verify = true } = options
+  const { path, historyMs = HISTORY_MS, compactionMs = COMPACTION_MS, verify = true, revision = 1 } = options
   if (typeof path !== 'string' || path === '' || path.includes('\0')) throw optionError('path of fileEngine()', path, 'the path of a file')
   for (const [name, given] of Object.entries({ historyMs, compactionMs }))
     if (!isMs(given)) throw optionError(`${name} of fileEngine()`, given, 'milliseconds, from 0 on')
+  if (!Number.isSafeInteger(revision) || revision < 1) throw optionError('revision of fileEngine()', revision, 'a whole number from 1 on')
+  requireSqlite(path)
+  return {
+    name: `file:${path}`,
+    check: 'storage',
+    open: async (context) => {
+      const store = new FileStore({ path, historyMs, compactionMs, isVerified: verify, revision }, context, clock)
+      await store.open()
+      return store
+    },
+  }
+}
+
+function requireSqlite(path: string): void {
   if (!isBuiltin('node:sqlite'))
     throw new QuiesceError(
       'ERR_DEPENDENCY_MISSING',
       `file:${path} needs node:sqlite, which Node has from ${NODE_MIN} on, and this is ${process.version}: use a newer Node, or another engine: memory, or etcd://HOST`,
       { path, node: process.version },
     )
-  return {
-    name: `file:${path}`,
-    check: 'storage',
-    open: async (context) => {
-      const store = new FileStore({ path, historyMs, compactionMs, isVerified: verify }, context, clock)
-      await store.open()
-      return store
-    },
+}
+
+/** What a whole file has. */
+export interface FileContents {
+  /** How many revisions can still be read. */
+  readonly rows: number
+  readonly keys: number
+  readonly revision: number
+  readonly compacted: number
+}
+
+/**
+ * Reads all of a file that no process has open: what SQLite can say of it, and the checksum of each
+ * revision.
+ * @throws StoreError damaged with its place, unavailable; QuiesceError ERR_DEPENDENCY_MISSING
+ */
+export async function verifyFile(path: string): Promise<FileContents> {
+  requireSqlite(path)
+  const thread = new Thread(() => {})
+  try {
+    await thread.ask({ op: 'open', path, isVerified: false })
+    const contents = await thread.ask({ op: 'verify' })
+    await thread.ask({ op: 'close' })
+    return contents
+  } finally {
+    await thread.end()
   }
 }
 
@@ -92,6 +129,7 @@ interface FileSettings {
   readonly historyMs: number
   readonly compactionMs: number
   readonly isVerified: boolean
+  readonly revision: number
 }
 
 interface PendingWrite {
@@ -144,8 +182,8 @@ class FileStore implements KeyValueStore {
   async open(): Promise<void> {
     const thread = new Thread((error) => this.#lose(error))
     try {
-      const { path, isVerified } = this.#settings
-      const { revision } = await thread.ask({ op: 'open', path, isVerified })
+      const { path, isVerified, revision: first } = this.#settings
+      const { revision } = await thread.ask({ op: 'open', path, isVerified, revision: first })
       if (this.#context.signal.aborted) throw storeClosed()
       this.#thread = thread
       this.#revision = revision

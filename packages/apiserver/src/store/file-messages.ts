@@ -33,7 +33,7 @@ export interface ChangeRow {
 }
 
 export type Request =
-  | { readonly op: 'open'; readonly path: string; readonly isVerified: boolean }
+  | { readonly op: 'open'; readonly path: string; readonly isVerified: boolean; readonly revision?: number | undefined }
   | { readonly op: 'write'; readonly writes: readonly WriteRequest[]; readonly bytes: Uint8Array }
   | { readonly op: 'get'; readonly key: string; readonly at: number | undefined }
   | {

@@ -194,11 +194,12 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
         // The newest change may have been a deletion that is forgotten.
         revision = Math.max(newest ?? 0, compacted, 1)
         if (compacted === 0) {
+          revision = Math.max(revision, request.revision ?? 1)
           transaction(() => {
-            compacted = 1
-            swept = 1
-            statements.setMeta.run('compacted', 1)
-            statements.setMeta.run('swept', 1)
+            compacted = revision
+            swept = revision
+            statements.setMeta.run('compacted', compacted)
+            statements.setMeta.run('swept', swept)
           })
         }
         if (request.isVerified) operations.verify({ op: 'verify' })

@@ -1,11 +1,14 @@
 import { type Actor, createActor, fromCallback, fromPromise } from 'xstate'
-import { type Clock, checkArguments, type InspectedRoot, systemClock, toError, withFields } from '../engine.ts'
+import { type Clock, checkArguments, deferred, type InspectedRoot, systemClock, toError, withFields } from '../engine.ts'
 import type { KeyValueStore, StoreCondition, StoreEngine } from './key-value-store.ts'
 import { StoreError, storeClosed } from './store-error.ts'
 import { type StoreEvent, storeMachine } from './store-machine.ts'
 
 /** `open` has three: everything, all but writes, nothing. */
 export type StoreState = 'unopened' | 'opening' | 'waiting' | 'refused' | 'ready' | 'degraded' | 'lost' | 'closing' | 'closed'
+
+/** Longest time that a request waits for a store that is being opened. */
+const OPEN_WAIT_MS = 10_000
 
 const AN_ENGINE = withFields('an engine: { name, open }', 'name', 'open')
 
@@ -23,6 +26,7 @@ export class Store {
   readonly name: string
   /** What its check of `/readyz` is called; undefined: it has none. */
   readonly check: string | undefined
+  readonly #clock: Clock
   readonly #actor: Actor<typeof storeMachine>
   readonly #closed: Promise<void>
   #opened: KeyValueStore | undefined
@@ -33,6 +37,7 @@ export class Store {
   constructor(engine: StoreEngine, clock: Clock) {
     this.name = engine.name
     this.check = engine.check
+    this.#clock = clock
     const machine = storeMachine.provide({
       actors: {
         engine: fromCallback<StoreEvent>(({ sendBack }) => this.#open(engine, sendBack)),
@@ -68,6 +73,31 @@ export class Store {
   }
 
   /**
+   * As {@link use}, and waits a while for a store that is being opened: what a program writes when
+   * it starts is not lost because its store takes longer.
+   */
+  opened(): KeyValueStore | Promise<KeyValueStore> {
+    if (this.#opened !== undefined || this.#closing !== undefined) return this.use()
+    this.#actor.send({ type: 'open' })
+    return this.#opened ?? this.#whenOpen()
+  }
+
+  async #whenOpen(): Promise<KeyValueStore> {
+    const { promise, resolve } = deferred<void>()
+    const bound = this.#clock.setTimeout(resolve, OPEN_WAIT_MS)
+    const watching = this.#actor.subscribe(() => {
+      if (this.#opened !== undefined || this.state === 'refused' || this.state === 'closed') resolve()
+    })
+    try {
+      await promise
+    } finally {
+      this.#clock.clearTimeout(bound)
+      watching.unsubscribe()
+    }
+    return this.use()
+  }
+
+  /**
    * Opens it when it has not been opened yet.
    * @throws StoreError while it is anything but ready
    */
@@ -76,6 +106,17 @@ export class Store {
     const { state } = this
     if (state === 'ready') return
     throw new StoreError('unavailable', `the storage ${this.name} is ${state}${because(this.#why)}`, { state }, this.#why)
+  }
+
+  /** Calls back with each state that it comes to, and why it is in one that is not ready. */
+  onState(hear: (state: StoreState, why: Error | undefined) => void): void {
+    let last = this.state
+    this.#actor.subscribe(() => {
+      const { state } = this
+      if (state === last) return
+      last = state
+      hear(state, this.#why)
+    })
   }
 
   /**

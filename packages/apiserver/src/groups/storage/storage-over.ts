@@ -139,7 +139,7 @@ export class StoreStorage implements Required<Omit<Storage, 'review'>> {
   async #do<T>(what: (store: KeyValueStore) => Promise<T>): Promise<T> {
     try {
       if (this.#isDestroyed) throw serviceUnavailable('the storage has been closed')
-      return await what(this.store.use())
+      return await what(await this.store.opened())
     } catch (thrown) {
       throw asStatus(thrown)
     }

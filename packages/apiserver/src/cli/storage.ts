@@ -1,0 +1,146 @@
+import { createReadStream, existsSync, statSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { look, optionError } from '../engine.ts'
+import { fileEngine, verifyFile } from '../store/file-engine.ts'
+import type { KeyValueStore } from '../store/key-value-store.ts'
+import { StoreError } from '../store/store-error.ts'
+import { type CommandHost, printed, refused } from './engine-command.ts'
+
+const HELP = `\
+quiesce-apiserver storage verify FILE          read all of it, and say what it has
+quiesce-apiserver storage compact FILE         forget all but what is there now, and make the file small
+quiesce-apiserver storage export FILE          print what is there, a line of JSON for each key
+quiesce-apiserver storage import FILE EXPORTED make a file of what was exported
+
+FILE is what --storage file:FILE has, when no server has it open. A server need not be stopped for a
+copy: what is there is read from its API. Exit codes: 0 done, 1 the file is damaged, or in use,
+2 it cannot be done as it was asked.
+`
+const EXPORT_VERSION = 1
+const DAMAGED = 1
+/** Keys that are read, or written, at a time. */
+const STEP = 500
+
+type Action = (host: CommandHost, file: string, from: string | undefined) => Promise<string>
+
+const ACTIONS: ReadonlyMap<string, { readonly operands: number; readonly run: Action }> = new Map(
+  Object.entries({
+    verify: {
+      operands: 1,
+      run: async (_: CommandHost, file: string) => {
+        const { rows, keys, revision, compacted } = await verifyFile(existing(file))
+        return `${file} is whole: ${keys} keys at revision ${revision}, ${rows} revisions of them since ${compacted}\n`
+      },
+    },
+    compact: {
+      operands: 1,
+      run: async (_: CommandHost, file: string) => {
+        const before = statSync(existing(file)).size
+        await opened(file, async (store) => {
+          const revision = await store.revision()
+          // Each gives some pages back.
+          for (let size = Number.POSITIVE_INFINITY; ; ) {
+            await store.compact(revision)
+            const now = statSync(file).size
+            if (now >= size) return
+            size = now
+          }
+        })
+        return `${file} had ${before} bytes, and has ${statSync(file).size}\n`
+      },
+    },
+    export: {
+      operands: 1,
+      run: async (host: CommandHost, file: string) => {
+        await opened(existing(file), async (store) => {
+          const revision = await store.revision()
+          host.stdout.write(`${JSON.stringify({ quiesceStorage: EXPORT_VERSION, revision })}\n`)
+          for (let from = ''; ; ) {
+            const { entries, count } = await store.range({ from, at: revision, limit: STEP })
+            for (const { key, value } of entries) host.stdout.write(`${JSON.stringify({ key, ...written(value) })}\n`)
+            if (count <= entries.length) return
+            from = `${entries.at(-1)?.key}\0`
+          }
+        })
+        return ''
+      },
+    },
+    import: {
+      operands: 2,
+      run: async (_: CommandHost, file: string, from = '') => {
+        if (isThere(file)) throw optionError('FILE', file, 'a file that is not there yet')
+        const lines = createInterface(createReadStream(existing(from)))[Symbol.asyncIterator]()
+        const head = read(String((await lines.next()).value), 1)
+        if (head['quiesceStorage'] !== EXPORT_VERSION)
+          throw optionError('EXPORTED', from, 'what quiesce-apiserver storage export has printed')
+        let keys = 0
+        await opened(
+          file,
+          async (store) => {
+            let writes: Promise<unknown>[] = []
+            for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
+              const { key, text, base64 } = read(line.value, ++keys + 1)
+              writes.push(
+                store.put({ key: String(key), value: Buffer.from(String(text ?? base64), text === undefined ? 'base64' : 'utf8') }),
+              )
+              if (writes.length < STEP) continue
+              await Promise.all(writes)
+              writes = []
+            }
+            await Promise.all(writes)
+          },
+          Number(head['revision']),
+        )
+        return `${file} has ${keys} keys, at revisions behind ${head['revision']}\n`
+      },
+    },
+  }),
+)
+
+/** `quiesce-apiserver storage ACTION FILE`: what can be done with a file while no server has it. */
+export async function storageCommand(host: CommandHost, args: readonly string[]): Promise<number> {
+  const [name = '', file, from] = args
+  if (args.includes('--help') || name === '') return printed(host, HELP)
+  const action = ACTIONS.get(name)
+  if (action === undefined) throw optionError('storage', name, [...ACTIONS.keys()].join(', '))
+  if (file === undefined || args.length !== action.operands + 1)
+    throw optionError(`operands of storage ${name}`, args.slice(1).join(' '), action.operands === 1 ? 'FILE' : 'FILE EXPORTED')
+  try {
+    return printed(host, await action.run(host, file, from))
+  } catch (thrown) {
+    if (!(thrown instanceof StoreError)) throw thrown
+    refused(host, [thrown.message])
+    return DAMAGED
+  }
+}
+
+async function opened(path: string, work: (store: KeyValueStore) => Promise<void>, revision = 1): Promise<void> {
+  const engine = fileEngine({ path, revision, compactionMs: 3_600_000 })
+  const store = await engine.open({ signal: new AbortController().signal, onCondition: () => {} })
+  try {
+    await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+const isThere = (file: string): boolean => look(() => existsSync(file)) === true
+
+function existing(file: string): string {
+  if (!isThere(file)) throw optionError('FILE', file, 'a file that is there')
+  return file
+}
+
+/** As text where it is one, which JSON is. */
+function written(value: Uint8Array): { readonly text: string } | { readonly base64: string } {
+  const text = Buffer.from(value).toString()
+  return Buffer.from(text).equals(value) ? { text } : { base64: Buffer.from(value).toString('base64') }
+}
+
+function read(line: string, number: number): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(line) as Readonly<Record<string, unknown>>
+  } catch (error) {
+    throw optionError(`EXPORTED, line ${number}`, line, 'a line of JSON', error)
+  }
+}
