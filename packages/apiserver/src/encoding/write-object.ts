@@ -66,7 +66,9 @@ export function writeObject(
   // What a client is sent against its will upstream does not record.
   if (chosen) auditResponseObject(request, chosen.form.value)
   const toText = type === JSON_TYPE && (chosen?.isForPeople || wantsToRead(request)) ? prettyJson : encode
-  respondCompressed(request, response, {
+  // Such an answer is about what is installed: its length is not in the hands of clients, so that
+  // nothing has to wait for its compression.
+  void respondCompressed(request, response, {
     status,
     headers: { 'Content-Type': as === undefined ? type : `${type};${as}`, ...headers },
     body: toText(value),
