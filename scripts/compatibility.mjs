@@ -79,6 +79,7 @@ const MAIN = 'main'
  * @property {string} folder an empty folder of its own, in which the packages of its set are found
  * @property {string} modules the folder node_modules of its set
  * @property {string} tarball the packed package, for what installs it by itself
+ * @property {string} apiServerTarball the same of @quiesce/apiserver
  * @property {(name: string, text: string) => string} write a file into the folder; returns its path
  * @property {(runtime: string) => string[]} runtime the command that starts a program in it
  * @property {(command: string[], env?: NodeJS.ProcessEnv) => Promise<string>} run to its end in the folder, which must be exit code 0; returns what it printed
@@ -136,8 +137,11 @@ function placeOf(set) {
   return join(tmpdir(), `quiesce-compatibility-${createHash('sha256').update(lock).digest('hex').slice(0, 16)}`, set)
 }
 
-/** Installs what is not there, and the package of now. @param {string} set @param {string} tarball */
-function install(set, tarball) {
+/** Whose cells import @quiesce/apiserver, too; what installs it by itself has its tarball. */
+const WITH_API_SERVER = ['typescript']
+
+/** Installs what is not there, and the packages of now. @param {string} set */
+function install(set) {
   const place = placeOf(set)
   if (!existsSync(place)) {
     // Under another name until it is complete: the next run trusts what it finds.
@@ -151,12 +155,17 @@ function install(set, tarball) {
     if (status !== 0) throw new Error(`the packages of ${set} could not be installed: npm ci ended with ${status}`)
     renameSync(begun, place)
   }
-  const own = join(place, 'node_modules/quiesce')
-  rmSync(own, { recursive: true, force: true })
-  mkdirSync(own, { recursive: true })
-  const { status } = spawnSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', own], { stdio: 'inherit' })
-  if (status !== 0) throw new Error(`${tarball} could not be unpacked`)
+  unpack(tarball, join(place, 'node_modules/quiesce'))
+  if (WITH_API_SERVER.includes(set)) unpack(apiServerTarball, join(place, 'node_modules/@quiesce/apiserver'))
   return place
+}
+
+/** @param {string} packed @param {string} folder */
+function unpack(packed, folder) {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const { status } = spawnSync('tar', ['-xzf', packed, '--strip-components=1', '-C', folder], { stdio: 'inherit' })
+  if (status !== 0) throw new Error(`${packed} could not be unpacked`)
 }
 
 /** @param {string[]} command @param {string} cwd @param {NodeJS.ProcessEnv} [env] */
@@ -259,6 +268,7 @@ async function tryCell(cell, places) {
     folder,
     modules: join(place, 'node_modules'),
     tarball,
+    apiServerTarball,
     write: (name, text) => {
       const path = join(folder, name)
       mkdirSync(join(path, '..'), { recursive: true })
@@ -336,8 +346,11 @@ const all = plan()
 const chosen = all.filter(({ section, row, variant, file }) =>
   words.every((word) => `${section} ${row} ${variant} ${file}`.toLowerCase().includes(word.toLowerCase())),
 )
-const tarball = process.env['TARBALL'] ? resolve(process.env['TARBALL']) : pack('.results/package')
-const places = new Map([...new Set([MAIN, ...chosen.map(({ set }) => set)])].map((set) => [set, install(set, tarball)]))
+/** @param {string} variable @param {string} [from] */
+const packed = (variable, from) => (process.env[variable] ? resolve(process.env[variable]) : pack('.results/package', from))
+const tarball = packed('TARBALL')
+const apiServerTarball = packed('API_SERVER_TARBALL', 'packages/apiserver')
+const places = new Map([...new Set([MAIN, ...chosen.map(({ set }) => set)])].map((set) => [set, install(set)]))
 // Programs of other sets find the runtimes in that one.
 for (const place of places.values()) mkdirSync(join(place, 'cells'), { recursive: true })
 

@@ -34,8 +34,27 @@ export async function test(): Promise<void> {
 }
 `
 
+/** What a program imports of the package beside, which has ES modules alone. */
+const API_SERVER = `import { createServer, QuiesceError } from 'quiesce'
+import { type ApiHandler, apiGroup, completeConfig, createApiServer, defineResource, memoryStorage } from '@quiesce/apiserver'
+import { RecordingAuthorizer } from '@quiesce/apiserver/testing'
+
+const answer: ApiHandler = (_request, response) => response.end('done')
+const group = 'demo.example'
+const widgets = defineResource({ group, kind: 'Widget', plural: 'widgets', scope: 'Namespaced', versions: { v1: { schema: {} } } })
+
+export async function main(): Promise<void> {
+  const server = createApiServer(completeConfig({ port: 0, deadline: '25s', authorizer: new RecordingAuthorizer() }))
+  server.handle('/slow', answer)
+  server.installApiGroups(apiGroup({ group, versions: { v1: [{ resource: widgets, storage: memoryStorage().resource() }] } }))
+  server.addPostStartHook('ask', ({ loopback }) => loopback.fetch('/version'))
+  await server.prepare().run()
+}
+export const both = [createServer, QuiesceError]
+`
+
 /**
- * Compiles both with the strictest settings, libraries included: no error may be in a program or in our
+ * Compiles all with the strictest settings, libraries included: no error may be in a program or in our
  * types, and none in those of xstate, of which exactOptionalPropertyTypes finds some, but through
  * quiesce/testing. What other packages have is theirs.
  * @param {import('../compatibility.mjs').Cell} cell @param {Record<string, unknown>} settings @param {string} [extension]
@@ -55,11 +74,16 @@ export async function checkTypes({ variant, modules, write, run }, settings, ext
     ...settings,
     ...(settings['moduleResolution'] === 'node10' && variant === 'TypeScript 6.0' ? { ignoreDeprecations: '6.0' } : {}),
   }
+  /** Compilers that resolve as node10 does know no entry of an ES module alone. */
+  const programs = new Set(
+    settings['module'] === 'nodenext' ? ['test', 'api-server'] : settings['moduleResolution'] === 'bundler' ? ['api-server'] : [],
+  )
   const compiler = `${modules}/${variant.toLowerCase().replace(' ', '-')}/bin/tsc`
   for (const [name, text, others] of /** @type {const} */ ([
     ['app', PROGRAM, /node_modules\/(?!quiesce\/|xstate\/)/],
     ['test', TEST, /node_modules\/(?!quiesce\/)/],
-  ]).filter(([name]) => name === 'app' || settings['module'] === 'nodenext')) {
+    ['api-server', API_SERVER, /node_modules\/(?!quiesce\/|@quiesce\/|xstate\/)/],
+  ]).filter(([name]) => name === 'app' || (extension === 'ts' && programs.has(name)))) {
     write(`${name}.${extension}`, text)
     write('tsconfig.json', JSON.stringify({ compilerOptions, files: [`${name}.${extension}`] }))
     const output = await run([process.execPath, compiler, '-p', '.', '--pretty', 'false']).catch(({ message }) => String(message))
