@@ -130,6 +130,8 @@ export type {
   WatchQuery,
   Written,
 } from './store/key-value-store.ts'
+export type { EtcdTls } from './store/etcd/etcd-client.ts'
+export { type EtcdEngineOptions, etcdEngine } from './store/etcd/etcd-engine.ts'
 export { type MemoryEngineOptions, memoryEngine } from './store/memory-engine.ts'
 export { createStore, type Store, type StoreState } from './store/store.ts'
 export { storeAt } from './store/store-at.ts'

@@ -1,0 +1,20 @@
+// The suite of all stores over a real etcd, whose versions order what they say of progress or do
+// not. Fails as stores.test.ts does.
+import { afterAll, expect, test } from 'vitest'
+import { etcdEngine } from '#apiserver/store/etcd/etcd-engine.ts'
+import { EtcdProcess, hasEtcd } from './etcd-process.ts'
+import { storeSuite } from './store-suite.ts'
+
+if (hasEtcd) {
+  const etcd = await EtcdProcess.start()
+  afterAll(() => etcd.dispose())
+  let places = 0
+  storeSuite({
+    name: 'etcd',
+    place: async () => {
+      const url = `etcd://${etcd.endpoint}/place-${++places}`
+      return { engine: () => etcdEngine(url, { compactionInterval: 0 }), dispose: async () => {} }
+    },
+    survives: true,
+  })
+} else test('etcd is not on this machine: install etcd-server', () => void expect(hasEtcd).toBe(false))
