@@ -79,7 +79,7 @@ const MAIN = 'main'
  * @property {string} folder an empty folder of its own, in which the packages of its set are found
  * @property {string} modules the folder node_modules of its set
  * @property {string} tarball the packed package, for what installs it by itself
- * @property {string} apiServerTarball the same of @quiesce/apiserver
+ * @property {string} apiServerTarball the same of the package of API servers
  * @property {(name: string, text: string) => string} write a file into the folder; returns its path
  * @property {(runtime: string) => string[]} runtime the command that starts a program in it
  * @property {(command: string[], env?: NodeJS.ProcessEnv) => Promise<string>} run to its end in the folder, which must be exit code 0; returns what it printed
