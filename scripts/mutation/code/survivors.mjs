@@ -85,7 +85,7 @@ export const SURVIVORS = [
     why: 'Only real processes show it, by what they write at their end: test/processes/exit.test.ts.',
   },
   {
-    mutants: /^src\/lifecycle\/last-words\.ts condition decided: if \(!signal\.aborted\) .* -> \(true\)/,
+    mutants: /^src\/lifecycle\/final-output\.ts condition decided: if \(!signal\.aborted\) .* -> \(true\)/,
     why: 'A report that was given up throws, unless it was given up in the moment between its last byte and the answer.',
   },
   {
@@ -105,7 +105,7 @@ export const SURVIVORS = [
     why: 'Every hook is among its predecessors: the default is there for the types.',
   },
   {
-    mutants: /^src\/lifecycle\/finish\.ts statement dropped: lastWords\.sayLostLines\(own\) -> ; \(2\)/,
+    mutants: /^src\/lifecycle\/finish\.ts statement dropped: finalOutput\.sayLostLines\(own\) -> ; \(2\)/,
     why: 'Only a real process loses lines at `process.exit()`: test/processes/exit.test.ts.',
   },
   {
