@@ -1,6 +1,7 @@
 import { formatDuration } from '../base/duration.ts'
 import type { ErrorRecord, HookKind, LifecycleEvent, PhaseOutcome, StopReason, Straggler } from '../base/events.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
+import { withoutName } from '../base/without-name.ts'
 import type { LogWords } from '../base/wording.ts'
 
 /** What the log has to know of the options. */
@@ -72,7 +73,9 @@ export function recordOf(event: LifecycleEvent, context: SignalContext): LogReco
       if (event.phase === 'mux-complete' && event.outcome === 'skipped') return info(words.muxIncomplete)
       return byOutcome(
         event.outcome,
-        event.outcome === 'failed' ? `${event.phase} failed: ${event.error?.message ?? 'no reason given'}` : 'phase ended',
+        event.outcome === 'failed'
+          ? `${event.phase} failed: ${withoutName(event.error?.message ?? 'no reason given', `phase ${event.phase}`)}`
+          : 'phase ended',
         {
           phase: event.phase,
           outcome: event.outcome,
@@ -84,7 +87,10 @@ export function recordOf(event: LifecycleEvent, context: SignalContext): LogReco
       return debug('hook started', { kind: event.kind, hook: event.name })
     case 'hook.ended': {
       const { kind, name, outcome, durationMs } = event
-      const message = outcome === 'failed' ? `${HOOK[kind]} "${name}" failed: ${event.error?.message ?? 'no reason given'}` : 'hook ended'
+      const message =
+        outcome === 'failed'
+          ? `${HOOK[kind]} "${name}" failed: ${withoutName(event.error?.message ?? 'no reason given', `${kind} hook "${name}"`)}`
+          : 'hook ended'
       return byOutcome(outcome, message, { kind, hook: name, outcome, duration: formatDuration(durationMs), ...errOf(event.error) })
     }
     case 'mux-signal':

@@ -153,11 +153,11 @@ export function headlineOf(blockers: readonly Blocker[], gauges: Counted, now: n
   return `${subject} the exit${endWords(first, now)}`
 }
 
-type Counted = Pick<Gauges, 'requests' | 'holds' | 'watches' | 'handlers'>
+type Counted = Pick<Gauges, 'requests' | 'holds' | 'watches' | 'handlers'> & { readonly connections?: Gauges['connections'] }
 
 /** The number of those waited for that have no name here. */
-function unnamedIn(blockers: readonly Blocker[], { requests, holds, watches, handlers }: Counted): number {
-  const counts = { request: requests, hold: holds, watch: watches, handler: handlers }
+function unnamedIn(blockers: readonly Blocker[], { requests, holds, watches, handlers, connections }: Counted): number {
+  const counts = { request: requests, hold: holds, watch: watches, handler: handlers, connection: connections?.blocking ?? 0 }
   return Object.entries(counts).reduce((sum, [kind, count]) => {
     const named = blockers.filter((blocker) => blocker.kind === kind)
     return sum + (named.some(({ isWaitedFor }) => isWaitedFor) ? Math.max(0, count - named.length) : 0)

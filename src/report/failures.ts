@@ -54,7 +54,3 @@ export class Failures {
 
 /** The stack; what was thrown without one is only like what says the same at the same place. */
 const identity = (where: string, { stack, name, message }: ErrorRecord): string => stack ?? `${where}: ${name}: ${message}`
-
-/** A message that begins with what has failed, where that stands in front of it. */
-export const withoutName = (message: string, where: string): string =>
-  message.startsWith(`${where} `) ? message.slice(where.length + 1) : message

@@ -32,6 +32,11 @@ export interface TrafficGauges {
     readonly idle: number
     readonly notified: number
     readonly byProtocol?: readonly ProtocolCount[]
+    /**
+     * Of those that are idle, or notified and idle, the ones that the end waits for; recordings of
+     * earlier versions do not have that. Absent: none.
+     */
+    readonly blocking?: number
   }
   /** Requests refused so far, by kind of refusal. */
   readonly rejected: Readonly<Record<string, number>>

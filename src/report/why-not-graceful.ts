@@ -1,9 +1,9 @@
 import { clip } from '../base/cells.ts'
 import { isCrashEvent, type StopReason } from '../base/events.ts'
 import { streamAdvice, undeclaredStreams } from '../base/streams.ts'
+import { withoutName } from '../base/without-name.ts'
 import { describeReason } from './describe-reason.ts'
 import { endSentence } from './end-meaning.ts'
-import { withoutName } from './failures.ts'
 import type { Report } from './report.ts'
 import { SKIPPED_NAMES_MAX, skippedHooks, skippedWords } from './skipped-hooks.ts'
 

@@ -556,6 +556,23 @@ describe('the other panels', () => {
     expect(later.groups.map(({ kind }) => kind).slice(0, 2)).toEqual(['watch', 'request'])
   })
 
+  test('of idle sockets the title has the count of all, and not that of the fifty that are named', () => {
+    const closing = viewWhen('NotAcceptingNewRequest')
+    const connections = Array.from({ length: 50 }, (_, i) => ({ name: `127.0.0.1:${i}`, ageMs: i }))
+    const measured = entries.find((entry) => entry.kind === 'gauges') as Extract<JournalEntry, { kind: 'gauges' }>
+    const gauges = {
+      ...measured,
+      at: closing.at,
+      connections: { ...measured.connections, blocking: 5_000 },
+      blocking: { requests: [], watches: [], holds: [], handlers: [], hooks: [], connections },
+    }
+    const { groups } = blockingOf({ ...closing, gauges }, closing.at)
+    expect(groups.find(({ kind }) => kind === 'connection')).toMatchObject({
+      title: expect.stringMatching(/^5000 idle sockets/),
+      count: 5_000,
+    })
+  })
+
   test('hooks that never ran are named, with the one that they waited for', () => {
     const report = journal.last.report as Report
     const hook = (name: string, outcome: 'ok' | 'cut' | 'skipped') => ({ kind: 'pre-shutdown', name, outcome, durationMs: 0 }) as const

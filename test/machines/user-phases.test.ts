@@ -137,7 +137,7 @@ describe('a phase of the stop lane', () => {
 
   test.each([
     ['fails', rejects('broken', 10), 5_010, 'broken'],
-    ['does not end in its time', never, 20_000, 'phase hook "flush" did not end within 15s'],
+    ['does not end in its time', never, 20_000, 'phase flush did not end within 15s'],
   ] as const)('that %s costs exit code 4, and those after it run', async (_, answer, at, message) => {
     const life = await servingLife({ userPhases: flush, script: { 'phase:flush': answer } })
     await life.stop()
@@ -196,7 +196,7 @@ describe('a phase of the start lane', () => {
 
   test.each([
     ['fails', rejects('no schema', 10), 10, 'no schema'],
-    ['does not end in its time', never, 5_000, 'phase hook "migrate" did not end within 5s'],
+    ['does not end in its time', never, 5_000, 'phase migrate did not end within 5s'],
   ] as const)('that %s is a failed start, rolled back', async (_, answer, at, message) => {
     const life = await servingLife({ userPhases: migrate, destroyFunctions: ['a', 'b'], script: { 'phase:migrate': answer } })
     await life.toEnd()

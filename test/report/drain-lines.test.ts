@@ -145,6 +145,13 @@ describe('the lines of a drain', () => {
     expect(lines[2]).toBe('GET /slow/0 and 59 more block the exit; cut in 14.3s')
   })
 
+  test('count idle connections that have no name here, too', () => {
+    const connections = [{ name: '127.0.0.1:5', ageMs: 0 }]
+    const closing = gauges({ connections: { active: 0, idle: 5_000, notified: 0, blocking: 5_000 }, blocking: { connections } })
+    const lines = drain([phase('close-connections')], closing)
+    expect(lines.join('\n')).toMatch(/127\.0\.0\.1:5 and 4999 more block the exit/)
+  })
+
   test('hold no control characters of a client’s', () => {
     const name = 'GET /\u001b[2J\u0007\u009b31m\u202e'
     expect(drain(phases, gauges({ requests: 1, blocking: { requests: [{ name, ageMs: 0 }] } })).join('')).not.toMatch(/\p{C}/u)

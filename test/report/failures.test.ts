@@ -1,7 +1,8 @@
 // Fails when: one failure that passes several places is listed for each, or being listed again
 // makes it forget how often it came.
 import { expect, test } from 'vitest'
-import { Failures, withoutName } from '#src/report/failures.ts'
+import { withoutName } from '#src/base/without-name.ts'
+import { Failures } from '#src/report/failures.ts'
 
 test('one failure is listed where it was first seen, with a stack or without', () => {
   const failures = new Failures()

@@ -37,6 +37,20 @@ describe('when the listener has closed', () => {
     expect(made.traffic.snapshot.connectionFates()).toEqual({ ...fates, forcedNames: [], byProtocol })
   })
 
+  test('of those that have not left yet all are counted, of which some are named', async () => {
+    const made = await serving()
+    const clients = await Promise.all(Array.from({ length: 5 }, made.connect))
+    for (const client of clients) await client.ask('GET', '/')
+    expect(made.traffic.snapshot.blocking(2).connections.blocking).toBeUndefined()
+    const closed = closeListener(made)
+    // Ended by us, and not by their clients, who hear of it later.
+    await expect.poll(() => made.traffic.snapshot.blocking(2).connections.blocking, { interval: 0 }).toBe(5)
+    expect(made.traffic.snapshot.blocking(2).blocking.connections).toHaveLength(2)
+    await closed
+    await made.traffic.connectionsClosed()
+    expect(made.traffic.snapshot.blocking(2).connections.blocking).toBeUndefined()
+  })
+
   test('a connection that never sent anything is closed, too', async () => {
     const made = await serving()
     const client = await made.connect()

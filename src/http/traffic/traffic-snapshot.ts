@@ -119,13 +119,17 @@ export class TrafficSnapshot {
     let notified = 0
     const awaited: Outstanding[] = []
     const empty: Connection<Exchange>[] = []
+    let closable = 0
     for (const connection of this.#connections) {
       if (connection.wasNotified) notified++
       else if (!connection.isIdle) active++
       if (connection.isAwaited) {
         const { openedAt: arrivedAt, connectionProtocol } = connection
         awaited.push({ name: connection.straggler(now).name, arrivedAt, connectionProtocol })
-      } else if (connection.isIdle && this.#connections.closesIdle && empty.length < max) empty.push(connection)
+      } else if (connection.isIdle && this.#connections.closesIdle) {
+        closable++
+        if (empty.length < max) empty.push(connection)
+      }
     }
     const { requests, eventStreams, watches, holds, rejected } = this.counts()
     // By the drain that waits for them.
@@ -138,7 +142,13 @@ export class TrafficSnapshot {
       holds,
       handlers: orphans.length,
       rejected,
-      connections: { active, idle: this.#connections.size - active - notified, notified, byProtocol: this.#openByProtocol() },
+      connections: {
+        active,
+        idle: this.#connections.size - active - notified,
+        notified,
+        ...(closable > 0 && { blocking: closable }),
+        byProtocol: this.#openByProtocol(),
+      },
       blocking: {
         requests: named(areLate ? [] : waitedFor),
         watches: named([...this.#connections.counted('watch'), ...(areLate ? waitedFor : [])]),

@@ -15,6 +15,9 @@ export interface HookPlan {
 
 export const hookLimitMs = ({ timeoutMs }: Pick<HookPlan, 'timeoutMs'>): number => timeoutMs
 
+/** As what failed is called where its error is reported: a phase of the user's is a phase. */
+const hookInWords = ({ kind, name }: HookPlan): string => (kind === 'phase' ? `phase ${name}` : `${kind} hook "${name}"`)
+
 export const hookMachine = setup({
   types: {} as {
     input: HookPlan
@@ -42,7 +45,7 @@ export const hookMachine = setup({
         error: {
           name: 'QuiesceError',
           code: 'ERR_TIMEOUT',
-          message: `${context.kind} hook "${context.name}" did not end within ${formatDuration(context.timeoutMs)}`,
+          message: `${hookInWords(context)} did not end within ${formatDuration(context.timeoutMs)}`,
         },
       }),
     },

@@ -69,7 +69,7 @@ interface Thing {
 function thingsUnderWay(view: View, now: number): Thing[] {
   const { gauges } = view
   if (!gauges) return []
-  const { blocking, requests, watches, holds, handlers } = gauges
+  const { requests, watches, holds, handlers, connections } = gauges
   const totals = {
     request: requests,
     watch: watches,
@@ -77,7 +77,7 @@ function thingsUnderWay(view: View, now: number): Thing[] {
     handler: handlers,
     // Of these facts say more than what was measured last.
     hook: 0,
-    connection: blocking.connections.length,
+    connection: connections.blocking ?? 0,
   }
   const blockers = blockersNow(view, now)
   const things = (Object.keys(NOUNS) as (keyof typeof NOUNS)[]).map((kind): Thing => {
