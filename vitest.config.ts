@@ -15,7 +15,8 @@ const BROWSER = 'test/support/browser.ts'
 
 /**
  * Browsers, other frameworks, the packed package, what clients lose, machines with seeded bugs, each of which is explored anew, and lives of
- * more states than the plain ones, whose properties `npm test` has, screens of terminals, and half of the random lives: what `npm run test:e2e` runs, so that `npm test` takes minutes.
+ * more states than the plain ones, whose properties `npm test` has, `quiesce run` with its applications,
+ * screens of terminals, and half of the random lives: what `npm run test:e2e` runs, so that `npm test` takes minutes.
  * `scripts/test.mjs` says which of both is to run; without that word all of them do, and what is named on the command line is found.
  */
 const endToEnd = [
@@ -25,7 +26,7 @@ const endToEnd = [
   'test/types/**/*.test.ts',
   'packages/model/test/{packed,mutants}.test.ts',
   'test/model/{broken-phases,edited-table,consequences,timed,larger-lives,more-lives}.test.ts',
-  'test/processes/terminal.test.ts',
+  'test/processes/{run-command,terminal}.test.ts',
   'test/random/lives-2.test.ts',
 ]
 const suite = process.env['SUITE']
