@@ -40,10 +40,7 @@ export class Listener {
    */
   #bound: BoundAddress | undefined
   #unwatch: () => void = () => {}
-  /**
-   * The events from before the life began, of a server that its owner binds. what has happened
-   * before the life began.
-   */
+  /** The events from before the life began, of a server that its owner binds. */
   readonly #early: EarlyEvents | undefined
 
   /**
@@ -74,7 +71,7 @@ export class Listener {
     this.#early?.onGiven(given)
   }
 
-  /** Serves without listening: the server is given its sockets. it is given its sockets. */
+  /** Serves without listening: the server is given its sockets. */
   serveGiven(): void {
     if (!this.server.listening) this.#early?.serve()
   }

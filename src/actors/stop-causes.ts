@@ -6,7 +6,7 @@ import type { ErrorRecord, LifecycleEvent, StopCause, StopReason } from '../base
  * survives JSON and keeps nothing of the program alive.
  */
 export class StopCauses {
-  /** The first of all failures that may end the life. until one has. */
+  /** The first of all failures that may end the life. */
   readonly #thrown = new Map<string, unknown>()
   #cause: StopCause | undefined
 
@@ -35,10 +35,7 @@ export class StopCauses {
   }
 }
 
-/**
- * The name under which the failure behind a stop is kept, as late answers call it too. what failed,
- * as it is called in late answers too.
- */
+/** The name under which the failure behind a stop is kept, as late answers call it too. */
 function whatFailed(reason: Extract<StopReason, { readonly error: ErrorRecord }>): string {
   switch (reason.kind) {
     case 'crash':

@@ -71,7 +71,7 @@ export function column(text: string, width: number): string {
   return clipped + ' '.repeat(width - cells(clipped))
 }
 
-/** The parts of a word that are never broken: ANSI codes of colour. an ANSI code of colour. */
+/** The parts of a word that are never broken: ANSI codes of colour. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal reads
 const CODE = /(\u001b\[\d*m)/
 

@@ -13,7 +13,7 @@ export function didYouMean(word: string, candidates: readonly string[], prefix =
 
 /**
  * The number of mistakes allowed: two in a word of three letters are most of it, and make another
- * name. another word is another name.
+ * name.
  */
 const mistakesMax = ({ length }: string): number => (length <= 3 ? 1 : Math.max(2, Math.floor(length / 3)))
 

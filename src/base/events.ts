@@ -80,14 +80,13 @@ export interface Straggler extends Partial<ConnectionProtocol> {
   readonly name: string
   readonly ageMs: number
   /**
-   * Bytes of responses that the client of a connection had not been sent when it was closed. bytes
-   * of responses that its client had not been sent. Known on Linux.
+   * Bytes of responses that the client of a connection had not been sent when it was closed. Known
+   * on Linux.
    */
   readonly undeliveredBytes?: number
   /**
    * Whether nothing has said if the answer ends by itself, neither `markRequest` nor `markWatch`
-   * nor `longRunning`, of a request whose answer had begun and not ended. true when nothing has
-   * said whether it ends by itself, neither `markRequest` nor `markWatch` nor `longRunning`.
+   * nor `longRunning`, of a request whose answer had begun and not ended.
    */
   readonly streaming?: true
 }
@@ -108,10 +107,7 @@ export type LifecycleFact =
       readonly does?: Consequence
       /** The reason of StopRequested. */
       readonly reason?: StopReason
-      /**
-       * The time of the stop, of StopRequested, in milliseconds from it. what the stop has, in
-       * milliseconds from it.
-       */
+      /** The time of the stop, of StopRequested, in milliseconds from it. */
       readonly budget?: StopProfile
     }
   | {
@@ -141,10 +137,7 @@ export type LifecycleFact =
       readonly outcome: PhaseOutcome
       readonly durationMs: number
       readonly error?: ErrorRecord
-      /**
-       * The hooks that one which never began waited for, and that were cut. the hooks that it
-       * waited for, and that were cut.
-       */
+      /** The hooks that one which never began waited for, and that were cut. */
       readonly waitedFor?: readonly string[]
     }
   /** A mux-complete signal has ended, in time or not. */
@@ -161,10 +154,7 @@ export type LifecycleFact =
       readonly url: string
       readonly address: string
       readonly port: number
-      /**
-       * Whether it serves health and metrics, or the inspector, and no requests of the user's.
-       * health and metrics, or the inspector.
-       */
+      /** Whether it serves health and metrics, or the inspector, and no requests of the user's. */
       readonly admin: boolean
       /** The inspector's; it is no part of any phase. */
       readonly inspector?: true
@@ -193,10 +183,7 @@ export type LifecycleFact =
       readonly lastRequestMs?: number
       /** How those ended that had changed their protocol: `WebSocket closed 1001`. */
       readonly upgraded?: Readonly<Record<string, number>>
-      /**
-       * The counts by the last protocol; absent when there were none. not there when there were
-       * none.
-       */
+      /** The counts by the last protocol; absent when there were none. */
       readonly byProtocol?: readonly ProtocolFates[]
     }
   | { readonly type: 'handlers'; readonly running: readonly Straggler[] }
@@ -206,8 +193,7 @@ export type LifecycleFact =
       readonly error: ErrorRecord
       /**
        * How many such events its line in the log stands for, this one included, where they may come
-       * in floods; 0: it has no line. how many such events its line in the log stands for, this one
-       * included; 0: it has no line. Default: 1.
+       * in floods; 0: it has no line. Default: 1.
        */
       readonly times?: number
     }

@@ -119,7 +119,6 @@ export interface RunSettings extends ServedSettings, ResolvedOf<typeof RUN_OPTIO
   readonly app: string
   /**
    * The settings of a server, as they were written; a command with options of its own takes none.
-   * one that has options of its own takes none.
    */
   readonly serverSettings: readonly Setting[]
   /** The settings of these that only a server takes that is made here. */

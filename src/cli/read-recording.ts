@@ -41,10 +41,7 @@ function entryOf(line: string, index: number, count: number): JournalEntry[] {
   throw unreadable(index === 0 ? 'neither a report nor a journal of quiesce, version 1' : `line ${index + 1} is not an entry of a journal`)
 }
 
-/**
- * Whether an entry has what reading a journal needs; what it says is shown as it is. what an entry
- * says is shown as it is.
- */
+/** Whether an entry has what reading a journal needs; what it says is shown as it is. */
 function isEntry(given: unknown): given is JournalEntry {
   if (typeof given !== 'object' || given === null) return false
   const { n, at, kind } = given as Partial<JournalEntry>

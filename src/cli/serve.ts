@@ -67,7 +67,7 @@ function whatToTry(url: string, clients: readonly string[]): string {
 
 /**
  * Turns actions on: a person who may look at the example server may also end it, which is what it
- * is for. that is what it is for.
+ * is for.
  */
 function withActions({ inspector }: ServerOptions, drill: () => unknown): Pick<ServerOptions, 'inspector'> {
   if (!inspector) return {}

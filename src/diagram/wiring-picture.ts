@@ -24,7 +24,7 @@ export interface FlowNode {
   readonly lane: PhaseRow['lane']
   /** The row of the phase that fires it; none for a signal that comes from outside. */
   readonly row?: PhaseRow
-  /** The consequence of a signal from outside. what is done when it fires. */
+  /** The consequence of a signal from outside. */
   readonly does?: Consequence
 }
 

@@ -42,7 +42,6 @@ export function respond(response: ResponseLike, { status, headers, body }: Encod
 
 /**
  * Whether it looks like a Response: the adapter puts one of its own in the place of node's, and
- * handlers may bring another. the adapter puts a Response of its own in the place of node's, and
  * handlers may bring another.
  */
 export const isResponse = (answer: unknown): answer is Response =>

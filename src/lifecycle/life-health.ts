@@ -28,10 +28,7 @@ export interface LifeHealthContext {
 export class LifeHealth {
   readonly endpoints: Health
   readonly #context: LifeHealthContext
-  /**
-   * The names of the checks that users have added and not removed. what is left of the checks that
-   * users have added.
-   */
+  /** The names of the checks that users have added and not removed. */
   readonly #ownChecks = new Set<string>()
   #isMounted = false
 

@@ -37,10 +37,7 @@ interface ExpressRouter {
 interface ExpressLayer {
   readonly route?: { readonly path: string | readonly string[]; readonly methods: Readonly<Record<string, boolean | undefined>> }
   readonly handle: unknown
-  /**
-   * The part of a path that {@link match} of older routers has found to be its own. what {@link
-   * match} has found to be its own of a path.
-   */
+  /** The part of a path that {@link match} of older routers has found to be its own. */
   readonly path?: string
   /** Newer ones return it. */
   match(path: string): boolean | { readonly path: string } | null | undefined

@@ -20,7 +20,7 @@ export interface LogDestinationOptions {
 const PENDING_BYTES_MAX = 64 * 1024 * 1024
 /**
  * The longest time in milliseconds that one step writes: a reader that keeps up could be written to
- * for ever, and everything else has to get its turn. after so long everything else gets its turn.
+ * for ever, and everything else has to get its turn.
  */
 const STEP_MS = 2
 /**

@@ -11,10 +11,7 @@ export interface Logger {
    * said on standard error when they are not.
    */
   isLevelEnabled?(level: string): boolean
-  /**
-   * Calls back, like pino's, when everything logged so far is written, or given up. calls back when
-   * everything logged so far is written, or given up.
-   */
+  /** Calls back, like pino's, when everything logged so far is written, or given up. */
   flush?(callback?: (error?: Error) => void): void
   /**
    * Writes what is pending without giving way to anything else, for at most `ms`; returns the bytes

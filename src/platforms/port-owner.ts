@@ -32,10 +32,7 @@ export function ownerOfPort(port: number): PortOwner | undefined {
   return { pid: Number(pid), command: command && (command.length > COMMAND_MAX ? `${command.slice(0, COMMAND_MAX)}…` : command) }
 }
 
-/**
- * The targets of descriptors of listening sockets, from a table of the kernel. what descriptors of
- * such sockets are links to.
- */
+/** The targets of descriptors of listening sockets, from a table of the kernel. */
 function listeningOn(port: number, table: string): string[] {
   const hex = port.toString(16).toUpperCase().padStart(4, '0')
   return table.split('\n').flatMap((line) => {

@@ -48,8 +48,7 @@ export interface RunnableLife {
   present(endsBySignal: (signal: StopSignal) => boolean): Promise<Presented> | undefined
   /**
    * Says on standard error, when the process exits, by how much the deadline was missed, unless
-   * that was said. says on standard error by how much the deadline was missed, unless that was
-   * said.
+   * that was said.
    */
   sayIfLate(): void
 }
@@ -143,10 +142,7 @@ function sayWhyNotGraceful({ host, options }: RunnableLife, report: Report): voi
 
 let isWarned = false
 
-/**
- * Warns once in a process, for those who look why their requests are cut. it is said to those who
- * look why their requests are cut.
- */
+/** Warns once in a process, for those who look why their requests are cut. */
 function warnIfUnreachableBySignal(life: RunnableLife): void {
   if (life.host.process !== process || isWarned) return
   const { facts, platform } = life.options

@@ -174,10 +174,7 @@ export interface ReportedHook {
   readonly outcome: PhaseOutcome | null
   readonly durationMs: number | null
   readonly error?: ErrorRecord
-  /**
-   * The hooks that one which never began (`skipped`) waited for, and that were cut. the hooks that
-   * it waited for, and that were cut.
-   */
+  /** The hooks that one which never began (`skipped`) waited for, and that were cut. */
   readonly waitedFor?: readonly string[]
 }
 

@@ -69,10 +69,7 @@ export type PhaseView = WorkView
 export interface HookView extends WorkView {
   readonly kind: HookKind
   readonly durationMs: number | undefined
-  /**
-   * The hooks that one which never began waited for, and that were cut. the hooks that it waited
-   * for, and that were cut.
-   */
+  /** The hooks that one which never began waited for, and that were cut. */
   readonly waitedFor?: readonly string[]
 }
 

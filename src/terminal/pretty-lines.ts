@@ -9,7 +9,7 @@ import { describeReason } from '../report/describe-reason.ts'
 const VALUE_WIDTH_MAX = 600
 /**
  * Fields that are not shown: the message has those times that decide; `quiesce plan` prints them
- * all. `quiesce plan` prints them.
+ * all.
  */
 const HIDDEN = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err', 'defaults'])
 const LEVELS: Readonly<Record<number, { readonly name: string; readonly color: number }>> = {

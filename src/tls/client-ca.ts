@@ -10,7 +10,7 @@ export interface ClientCa {
   readonly hasAllRoots: boolean
 }
 
-/** A CA without a certificate yet: none leads to it. no certificate leads to it. */
+/** A CA without a certificate yet: none leads to it. */
 export const NO_CLIENT_CA: ClientCa = { bundle: { from: 'nowhere', text: '' }, certificates: [], hasAllRoots: true }
 
 /** Several as one; undefined for none. */

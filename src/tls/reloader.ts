@@ -39,7 +39,7 @@ export class Reloader {
   #tickedAt: number
   #unwatchedReportedAt = Number.NEGATIVE_INFINITY
   #retryMs = RETRY_FIRST_MS
-  /** The time since which a failure is there, by its message. since when it is there. */
+  /** The time since which a failure is there, by its message. */
   #failing = new Map<string, { readonly since: number; wasNotified: boolean }>()
 
   constructor(reloading: Reloading) {

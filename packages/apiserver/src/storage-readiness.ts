@@ -36,7 +36,7 @@ type Say = (fact: LifecycleFact) => void
  */
 export class StorageReadiness {
   readonly #clock: Clock
-  /** After which the hook waits no longer. */
+  /** The time after which the hook waits no longer. */
   readonly timeoutMs: number
   readonly #say: Say
   readonly #probes = new Map<string, StorageProbe>()
@@ -99,8 +99,7 @@ export class StorageReadiness {
 
   /**
    * Asks a probe; never rejects, and does not resolve before the probe has answered, so that one
-   * that hangs is asked once. not before the probe has answered, so that one that hangs is asked
-   * once.
+   * that hangs is asked once.
    */
   #ask(probe: StorageProbe, signal: AbortSignal, ready: () => void): Promise<void> {
     return new Promise((resolve) => resolve(probe({ signal }))).then(

@@ -5,10 +5,7 @@ import { ignore } from './exchange-objects.ts'
 
 const { NGHTTP2_STREAM_STATE_IDLE: IDLE, NGHTTP2_STREAM_STATE_CLOSED: CLOSED } = constants
 
-/**
- * The key of what hears that the client of a stream has reset it. what hears that its client has
- * reset it.
- */
+/** The key of what hears that the client of a stream has reset it. */
 const ON_RESET: unique symbol = Symbol('quiesce.onReset')
 
 interface Watched {

@@ -15,7 +15,7 @@ export interface CheckResult {
   readonly passed: boolean
   /** The request asked to leave it out. */
   readonly excluded?: true
-  /** The error of a check that failed. what it threw. */
+  /** The error of a check that failed. */
   readonly reason?: string
 }
 

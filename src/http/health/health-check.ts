@@ -19,7 +19,7 @@ export type Check = (context: CheckContext) => unknown
 
 export interface CheckOptions {
   /**
-   * The time after which the check has failed. Above zero.  Above zero. Default: the option
+   * The time after which the check has failed. Above zero. Default: the option
    * `healthCheckTimeout`.
    */
   readonly timeout?: Duration

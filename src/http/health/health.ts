@@ -45,7 +45,7 @@ export interface HealthSettings extends Omit<HealthObserver, 'onFirstPass'> {
   readonly isStarting?: () => boolean
   /**
    * The mux-complete signals that are not there yet, asked at each probe of `/readyz`, whose
-   * verbose answer names them. mux-complete signals that are not there yet.
+   * verbose answer names them.
    */
   readonly pendingMux?: () => readonly string[]
   /** Whether it shuts down, asked at each probe of `/readyz`; true from ShutdownInitiated on. */

@@ -9,10 +9,10 @@ export type ConnectionFates = Readonly<Record<Fate, number>> & {
   readonly forcedNames: readonly Straggler[]
   /**
    * The ends of connections that had changed their protocol, in its words; absent when there were
-   * none. not there when there were none.
+   * none.
    */
   readonly upgraded?: Readonly<Record<string, number>>
-  /** The ends by the last protocol; absent when there were none. not there when there were none. */
+  /** The ends by the last protocol; absent when there were none. */
   readonly byProtocol?: readonly ProtocolFates[]
 }
 

@@ -14,8 +14,7 @@ const GATHERING_MS = 100
 /**
  * The last call, from NotAcceptingNewRequest until idle connections are closed: what had been
  * accepted by the kernel is let in, and each connection that was never notified is held for a last
- * request. what had been accepted by the kernel is let in, and each connection that was never told
- * is held for a last request.
+ * request.
  */
 export class LastCall {
   readonly #clock: Clock

@@ -32,10 +32,7 @@ export interface Kept {
   readonly sentAway: SentAway
 }
 
-/**
- * The port of a public listener: what arrives is counted, let in or refused, and notified. what
- * arrives is counted, let in or refused, and told.
- */
+/** The port of a public listener: what arrives is counted, let in or refused, and notified. */
 export function publicTrafficPort(kept: Kept, reading: Reading): TrafficPort {
   const { clock, connections, chains, inFlight, holds, handlers, notification, lastCall, sentAway } = kept
   const observer: ExchangeObserver = {
@@ -85,10 +82,7 @@ export function publicTrafficPort(kept: Kept, reading: Reading): TrafficPort {
   }
 }
 
-/**
- * The port of the admin listener: nothing is counted, refused or notified. nothing is counted,
- * refused or told.
- */
+/** The port of the admin listener: nothing is counted, refused or notified. */
 export function adminTrafficPort(kept: Kept, reading: Reading): TrafficPort {
   const { clock, chains, record, sentAway, adminConnections: connections } = kept
   const observer: ExchangeObserver = {

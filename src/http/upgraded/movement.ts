@@ -16,9 +16,7 @@ const LOOK_MS = 250
 interface MovementOptions {
   /** A number that changes with every byte, in either direction. */
   readonly moved: () => number
-  /**
-   * Learns, once, that nothing has moved for long enough. when nothing has moved for long enough.
-   */
+  /** Learns, once, that nothing has moved for long enough. */
   readonly still: () => void
   /** The most time that there is: of a short one, a half has to do. Default: there is. */
   readonly withinMs?: number | undefined

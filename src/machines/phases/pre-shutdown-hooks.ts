@@ -43,7 +43,7 @@ export function predecessors(hooks: readonly HookOrder[]): Map<string, readonly 
   return result
 }
 
-/** The running hooks that each waiting hook waits for, at whatever distance. which ones. */
+/** The running hooks that each waiting hook waits for, at whatever distance. */
 function waitsFor({ hooks, running }: Pick<PreShutdownHooksContext, 'hooks' | 'running'>): ReadonlyMap<string, readonly string[]> {
   const result = new Map<string, readonly string[]>()
   for (const first of running) {

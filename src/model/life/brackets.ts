@@ -7,7 +7,6 @@ import { has, withName, without } from './names.ts'
 
 /**
  * A bracket: what begins has ended when the life has. Phases, hooks, and what start-up acquired.
- * phases, hooks, and what start-up acquired.
  */
 
 interface Bracket {

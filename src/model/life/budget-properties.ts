@@ -167,9 +167,9 @@ export const cutIsHeard =
 /**
  * The earlier phases cannot use up the time of these. On every run on which the cuts themselves do
  * not hang, each of these phases has begun when the next instant of the budget but its own comes.
- * what the earlier phases do cannot use up its time. Effects named in `synchronous` are one step
- * without waiting, so no time passes while they run. A limit named in `short` is over before the
- * next instant of the budget, whatever order of timers the model tries.
+ * Effects named in `synchronous` are one step without waiting, so no time passes while they run. A
+ * limit named in `short` is over before the next instant of the budget, whatever order of timers
+ * the model tries.
  */
 export const getsItsTurn = (
   id: string,

@@ -81,10 +81,7 @@ export const abortsSignals =
     return begins === isDue || `the signals of post-start hooks are ${begins ? '' : 'not '}aborted${isDue ? ` with ${until}` : ''}`
   }
 
-/**
- * The hooks that have not been told to end, by the machine's state, which the inspector shows.
- * hooks that have not been told to end.
- */
+/** The hooks that have not been told to end, by the machine's state, which the inspector shows. */
 function hooksThatRun(root: ActorView): string[] {
   const { launched } = regionOf(root, 'post-start-hooks') as {
     readonly launched?: { readonly hooks?: { readonly working?: StateValueMap } }

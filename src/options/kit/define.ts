@@ -48,20 +48,11 @@ export interface Kind<Given, Resolved = Given, Name extends KindName = KindName>
   readonly show: (given: Given) => string
   /** More about a value that is refused, with a space in front; empty for nothing. */
   readonly remark?: (given: unknown) => string
-  /**
-   * The part of a refused value that is wrong, and why. Default: the value itself. which part of a
-   * refused one it is, and why. Default: the value itself.
-   */
+  /** The part of a refused value that is wrong, and why. Default: the value itself. */
   readonly wrong?: (given: unknown) => Wrong | undefined
-  /**
-   * The refused items of a list; none for what is no list. every item that is refused; none for
-   * what is no list.
-   */
+  /** The refused items of a list; none for what is no list. */
   readonly wrongs?: (given: unknown) => readonly Wrong[]
-  /**
-   * The fields of an object, which are options themselves. its fields, which are options
-   * themselves.
-   */
+  /** The fields of an object, which are options themselves. */
   readonly fields?: OptionTable
   /** Flags that set several of its fields at once. */
   readonly jointFlags?: readonly JointFlag[]
@@ -272,7 +263,7 @@ export interface Flag {
   readonly meaning: string
   /** The option that it sets, or a part of it. */
   readonly option: string
-  /** The field that it sets, of an object. the field that it sets. */
+  /** The field that it sets, of an object. */
   readonly field?: string
   /** What stands between its texts when it is given several times; without it the last counts. */
   readonly joint?: string

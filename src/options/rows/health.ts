@@ -7,10 +7,7 @@ import { defineOptions, type Kind, type Needs, option, type ResolvedOf, resolveO
 import { duration, fields, integer, isRecord, onOff, onOffOr, text, value } from '../kit/kinds.ts'
 import { fieldPath, type Wrong } from '../kit/wrong.ts'
 
-/**
- * Whether it is a path that no reader takes for another. one that no reader takes for another. @see
- * plainPathOf
- */
+/** Whether it is a path that no reader takes for another. @see plainPathOf */
 export const isPlainPath = (given: unknown): boolean => typeof given === 'string' && given.length > 1 && plainPathOf(given) === given
 
 /** What requests are compared with: their path, without what comes after it. */

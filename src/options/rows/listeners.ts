@@ -252,7 +252,6 @@ export const LISTEN_OPTIONS = defineOptions({
   }),
   /**
    * Options for `node:http`, `node:https` or `node:http2` as they are: what they say takes
-   * precedence over the options above, also of `settings` each by itself. what it says takes
    * precedence over the options above, also of `settings` each by itself.
    * @default {}
    */

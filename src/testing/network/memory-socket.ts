@@ -67,10 +67,7 @@ export class MemorySocket extends Duplex {
     this.remotePort = remote.port
   }
 
-  /**
-   * The bytes that were given to the socket, sent or not, as net counts them. what has been given
-   * to the socket, sent or not.
-   */
+  /** The bytes that were given to the socket, sent or not, as net counts them. */
   get bytesWritten(): number {
     return this.#dispatched + this.writableLength
   }
@@ -116,10 +113,7 @@ export class MemorySocket extends Duplex {
     return this
   }
 
-  /**
-   * Closes when what was written has been sent, as net does. closes when what was written has been
-   * sent.
-   */
+  /** Closes when what was written has been sent, as net does. */
   destroySoon(): void {
     if (this.writable) this.end()
     if (this.writableFinished) this.destroy()

@@ -74,10 +74,7 @@ export class TestRequest {
     return this.#isOver
   }
 
-  /**
-   * Takes from the connection what belongs to this response and returns the rest. takes what
-   * belongs to this response and returns the rest.
-   */
+  /** Takes from the connection what belongs to this response and returns the rest. */
   read(bytes: Buffer): Buffer {
     const rest = this.#reader.read(bytes)
     const { response } = this.#reader

@@ -12,7 +12,6 @@ export interface EventBackend extends AuditBackend {
 
 /**
  * Reports events that a plugin could not store; none when it has stored them in spite of a trouble.
- * of none when it has stored them in spite of a trouble.
  * @see kubernetes/apiserver pkg/audit/metrics.go HandlePluginError
  */
 export type PluginFailed = (plugin: string, error: Error, events: number) => void

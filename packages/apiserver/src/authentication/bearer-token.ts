@@ -9,7 +9,7 @@ import { livesOf, unionAuthenticator } from './union.ts'
 export const INVALID_TOKEN = 'invalid bearer token'
 
 /**
- * Authenticates requests with `Authorization: Bearer TOKEN`. Bearer TOKEN`. A token that is not
+ * Authenticates requests with `Authorization: Bearer TOKEN`. A token that is not
  * known is wrong.
  * @see kubernetes/apiserver pkg/authentication/request/bearertoken/bearertoken.go
  */

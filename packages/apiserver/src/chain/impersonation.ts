@@ -16,7 +16,7 @@ import { TIME_IS_OVER } from './timeout.ts'
 
 /**
  * The authorizer without authorization: none is allowed to act as another, which is not left to
- * chance. that is not left to chance.
+ * chance.
  */
 const NONE_DECIDES: Authorizer = { authorize: () => ({ decision: 'no-opinion', reason: 'nothing is configured that could allow it' }) }
 

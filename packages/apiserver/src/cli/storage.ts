@@ -131,7 +131,7 @@ function existing(file: string): string {
   return file
 }
 
-/** As text where it is one, which JSON is. */
+/** A value as text where it is one, which JSON is. */
 function written(value: Uint8Array): { readonly text: string } | { readonly base64: string } {
   const text = Buffer.from(value).toString()
   return Buffer.from(text).equals(value) ? { text } : { base64: Buffer.from(value).toString('base64') }

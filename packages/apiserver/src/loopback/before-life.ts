@@ -18,10 +18,7 @@ export class LoopbackBeforeLife implements LoopbackClient {
   /** @see Loopback.check */
   readonly check = (): void => this.#own?.check()
 
-  /**
-   * Becomes, once, the client of the server that is run. from now on it is the client of the server
-   * that is run.
-   */
+  /** Becomes, once, the client of the server that is run. */
   become(own: Loopback): void {
     this.#own = own
   }

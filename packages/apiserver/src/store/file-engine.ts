@@ -25,7 +25,10 @@ import {
 import { StoreError, storeClosed } from './store-error.ts'
 
 export interface FileEngineOptions {
-  /** Of the file; beside it there is `PATH-wal` while it is open. Its folder has to be there. */
+  /**
+   * The path of the file; beside it there is `PATH-wal` while it is open. Its folder has to be
+   * there.
+   */
   readonly path: string
   /**
    * How long what was there before can be read and watched, in milliseconds. Default 5 minutes, as
@@ -40,7 +43,7 @@ export interface FileEngineOptions {
    */
   readonly verify?: boolean
   /**
-   * Of a file that is new, the revision before its first change: behind those that clients have of
+   * The revision before the first change of a file that is new: behind those that clients have of
    * what it is restored from. Default 1.
    */
   readonly revision?: number
@@ -57,7 +60,7 @@ const VALUE_MAX = 1.5 * 1024 * 1024
 const MESSAGE_ROWS = 500
 /** Revisions that are forgotten at a time: writes come in between. */
 const SWEEP_ROWS = 500
-/** Between two tries to write, or to read, again. */
+/** The time in milliseconds between two tries to write, or to read, again. */
 const PROBE_MS = 1_000
 /** The oldest Node whose `node:sqlite` needs no flag. */
 const NODE_MIN = '22.13'
@@ -408,7 +411,7 @@ class FileStore implements KeyValueStore {
     listener.watcher.next(given, this.#revision)
   }
 
-  /** It is read, and written no more until that can be done again. */
+  /** Keeps the store readable, and writes no more until that can be done again. */
   #degrade(error: StoreError): void {
     if (this.#degraded !== undefined || this.#closing !== undefined) return
     this.#degraded = error

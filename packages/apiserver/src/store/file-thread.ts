@@ -12,7 +12,7 @@ interface Database {
   prepare(text: string): Statement
   close(): void
 }
-/** As much of node's modules as the thread needs, of which its types know less. */
+/** The part of node's modules that the thread needs, of which its types know less. */
 interface Modules {
   readonly 'node:worker_threads': {
     readonly parentPort: {
@@ -137,7 +137,10 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
   const compactedAt = (asked: number): Refused =>
     new Refused('compacted', `revision ${asked} has been compacted: what was there before ${compacted} is forgotten`, { asked, compacted })
 
-  /** All of it is durable when this returns, and none of it is there when it throws. */
+  /**
+   * Runs work as a transaction: all of it is durable when this returns, and none of it is there
+   * when it throws.
+   */
   function transaction<T>(work: () => T): T {
     const database = opened()
     const was = { revision, compacted, swept }
@@ -377,7 +380,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     }
   }
 
-  /** By SQLite's primary codes. */
+  /** The refusal by SQLite's primary codes. */
   const refusalOf = (thrown: unknown): ThreadRefusal => {
     if (thrown instanceof Refused) return thrown.refusal
     const { errcode = 0, message = String(thrown) } = thrown as { readonly errcode?: number; readonly message?: string }

@@ -85,7 +85,7 @@ export interface Got {
 }
 
 export interface RangeQuery extends KeyRange {
-  /** The revision to read at; left out: the newest one. the newest revision. */
+  /** The revision to read at; left out: the newest one. */
   readonly at?: number | undefined
   /** How many entries at most; 0 has nothing but the count. Left out: all. */
   readonly limit?: number | undefined
@@ -178,8 +178,7 @@ export interface StoreEngine {
   readonly check?: string | undefined
   /**
    * Opens the engine, once: one that has failed to open may be opened again, one that is open may
-   * not. an engine that has failed to open may be opened again, one that is open may not. What
-   * takes no time is no promise.
+   * not. What takes no time is no promise.
    * @throws StoreError damaged: trying again is no use; whatever else: it may be of use
    */
   open(context: OpenContext): KeyValueStore | Promise<KeyValueStore>

@@ -16,7 +16,7 @@ export interface BlockingItem {
   readonly name: string
   /** What is known of it besides its age. */
   readonly note: string
-  /** The age in words; of several, that of the oldest. of several, of the oldest. */
+  /** The age in words; of several, that of the oldest. */
   readonly age: string
   /** How it stands, where that differs within a group. */
   readonly workStatus?: WorkStatus

@@ -40,10 +40,7 @@ export interface ActorSnapshot {
   readonly machine: string | undefined
   /** Undefined for an actor that is an effect: it has no states to show. */
   readonly value: unknown
-  /**
-   * The input of an effect, and its answer once there is one. its input, and its answer once there
-   * is one.
-   */
+  /** The input of an effect, and its answer once there is one. */
   readonly context: unknown
   readonly status: StateEntry['status']
   /** What it went through last. */

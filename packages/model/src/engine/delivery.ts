@@ -209,7 +209,7 @@ export interface DeliveryListener {
 
 const ROOT = ''
 
-/** The message to end now, in a mailbox. end now. Never delivered as an event. */
+/** The message to end now, in a mailbox. Never delivered as an event. */
 const STOP_EVENT: ModelEvent = { index: -1, type: STOP, object: { type: STOP } }
 
 /** A function, because the compiler does not see that the phase changes in calls. */

@@ -62,10 +62,7 @@ export interface Exploration<M extends AnyStateMachine = AnyStateMachine> {
    * it.
    */
   readonly sayable?: readonly string[]
-  /**
-   * The type of the machine, which properties of this machine may name; never set. what properties
-   * of this machine may name.
-   */
+  /** The type of the machine, which properties of this machine may name; never set. */
   readonly of?: M | undefined
 }
 

@@ -34,7 +34,7 @@ export const doneEvent = (id: string, output: unknown): EventObject => ({ type: 
 export const failedEvent = (id: string, error: unknown): EventObject => ({ type: `${FAILED}${id}`, error, actorId: id }) as EventObject
 /** An error without a handler ends a machine; any other event without one does nothing. */
 export const isError = (type: string): boolean => type.startsWith('xstate.error.')
-/** How a child ended, from the type of the event that its parent gets. how it ended. */
+/** How a child ended, from the type of the event that its parent gets. */
 export const endIn = (type: string): string | undefined => /^xstate\.(done|error)\.actor\./.exec(type)?.[1]
 
 /**
@@ -152,7 +152,7 @@ export const nodesOf = ({ _nodes }: AnyMachineSnapshot): readonly AnyStateNode[]
 /** The same as a part of a snapshot that is made by hand. */
 export const nodesPart = (nodes: readonly AnyStateNode[]) => ({ _nodes: [...nodes] })
 
-/** The parts that `and`, `or`, `not` and `stateIn` are made of. what they are made of. */
+/** The parts that `and`, `or`, `not` and `stateIn` are made of. */
 export interface GuardParts {
   readonly guards?: readonly unknown[]
   readonly stateValue?: unknown

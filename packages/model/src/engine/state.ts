@@ -31,7 +31,7 @@ export interface Logic {
   readonly machine?: AnyStateMachine
   /** Its own steps are computed; otherwise it takes none. */
   readonly isExplored: boolean
-  /** The known keys of the contexts of machines. what their contexts are known to have. */
+  /** The known keys of the contexts of machines. */
   readonly contextKeys?: ContextKeys
   /** Ids of all children in the system, declared or started so far. */
   readonly childIds: ReadonlySet<string>
@@ -44,9 +44,9 @@ export interface LocalState {
   readonly status: 'active' | 'done' | 'error'
   /** The configuration, of machines only. */
   readonly configuration?: MachineConfiguration
-  /** The value that a transition function has come to. what they have come to. */
+  /** The value that a transition function has come to. */
   readonly reduced?: unknown
-  /** The input that opaque children were started with. what they were started with. */
+  /** The input that opaque children were started with. */
   readonly input?: unknown
   readonly output?: unknown
   readonly error?: unknown

@@ -13,7 +13,7 @@ export interface Ignored {
   readonly machine: string
   /** Its type; `*` at the end stands for any rest. */
   readonly event: string
-  /** The states in which it is ignored. Default any. Default any. */
+  /** The states in which it is ignored. Default any. */
   readonly in?: StateValue | readonly StateValue[]
   /** The reason, for those who read the list. */
   readonly why?: string
@@ -21,7 +21,7 @@ export interface Ignored {
 
 /**
  * Events are not lost by oversight: each that reaches a machine moves it or makes it act, unless it
- * is listed. events are not lost by oversight.
+ * is listed.
  */
 export const handlesOrIgnores = (id: string, ignored: readonly Ignored[] = []): Property => {
   for (const [i, entry] of ignored.entries()) assertFields(entry, IGNORED, `${id}: ignored[${i}]`)

@@ -13,8 +13,7 @@ export interface Property<M extends AnyStateMachine = AnyStateMachine> {
   readonly violation: (exploration: Exploration<M>) => Violation | undefined
   /**
    * The reason why a property with a condition holds of nothing, when its condition came true in no
-   * run. why it holds of nothing, when its condition came true in no run. Asked only of one that is
-   * not violated.
+   * run. Asked only of one that is not violated.
    */
   readonly vacuous?: (exploration: Exploration<M>) => string | undefined
   /** Whether it may hold of nothing; set by {@link mayBeVacuous}. */
@@ -83,8 +82,7 @@ function assertProperties(given: unknown): asserts given is readonly Property[] 
 
 /**
  * Throws when a verdict is not good, with what does not hold and, for the first of them, the way
- * there: the last line of a test. throws when a verdict is not good, with what does not hold and,
- * for the first of them, the way there.
+ * there: the last line of a test.
  * @throws ModelError with the verdicts that are not good in `details.violated`: ERR_MODEL_VIOLATED,
  * or ERR_MODEL_VACUOUS when all of them hold of nothing; ERR_MODEL_OPTION without any verdict
  */

@@ -10,10 +10,7 @@ import { asStatus, statusOfStore } from './store-status.ts'
 import { type CachedState, WatchCache } from './watch-cache.ts'
 
 export interface StorageOverOptions {
-  /**
-   * The group of the resource; empty for the one without a name. empty for the group without a
-   * name.
-   */
+  /** The group of the resource; empty for the one without a name. */
   readonly group: string
   /** Its plural. */
   readonly plural: string

@@ -76,8 +76,7 @@ export interface ListQuery {
   readonly at: string | undefined
   /**
    * The revision that it has to have reached at least, with `at` undefined; `0`: whatever the
-   * storage has at hand. how new it has to be at least; `0`: whatever the storage has at hand. Left
-   * out: behind everything that was answered before.
+   * storage has at hand. Left out: behind everything that was answered before.
    */
   readonly notOlderThan?: string | undefined
   /** The key, as `namespace/name`, at which it begins; empty: the first. */
@@ -98,7 +97,7 @@ export interface StorageEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   /**
    * The object after the change; one that was deleted as it was last, with the version of its
-   * deletion. what was deleted as it was last, with the version of its deletion.
+   * deletion.
    */
   readonly object: ApiObject
   /** The object before the change. */
