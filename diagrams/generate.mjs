@@ -11,6 +11,7 @@ import { batchesMachine } from '../build/packages/apiserver/src/audit/batches.js
 import { CHAIN_ORDER } from '../build/packages/apiserver/src/chain/order.js'
 import { API_SERVER_OPTIONS, completeConfig, OF_THE_CHAIN } from '../build/packages/apiserver/src/config.js'
 import { createApiServer, notFoundDelegate } from '../build/packages/apiserver/src/index.js'
+import { storeMachine } from '../build/packages/apiserver/src/store/store-machine.js'
 import { ERROR_CODES } from '../build/src/base/errors.js'
 import { WARNING_CODES } from '../build/src/base/warnings.js'
 import { diagramsOf, elkLayout, machineSvg } from '../build/src/diagram/index.js'
@@ -55,10 +56,16 @@ const ownPhase = { name: 'flush-queue', after: ['RequestsDrained'], before: ['de
 const withOwnPhase = plans[0] && (await diagramsOf({ ...plans[0], userPhases: [ownPhase] }, { format: 'svg', layout }))
 
 /** What works beside the life. */
-const besideLife = await machineSvg(batchesMachine, {
-  layout,
-  notes: ['How audit events leave their queue as batches, and how that ends; cut leads from every state to abandoned'],
-})
+const besideLife = [
+  await machineSvg(batchesMachine, {
+    layout,
+    notes: ['How audit events leave their queue as batches, and how that ends; cut leads from every state to abandoned'],
+  }),
+  await machineSvg(storeMachine, {
+    layout,
+    notes: ['How what keeps the objects of an API server opens, what it can do meanwhile, and how it closes'],
+  }),
+]
 
 /** Three servers in a row, as kube-apiserver has them: what they have is the life of the outermost. */
 function rowOfDelegates() {
@@ -168,7 +175,7 @@ answers at once, except that the last watch ends 0.5 s and the last request 1.5 
 
 ${perMode(({ mode, mermaid }) => `![One life](sequence-${mode}.svg)\n\nThe same as Mermaid:\n\n${fence(textOf(mermaid, 'sequence'))}`)}`
 
-const machineSvgs = [...(first?.svg ?? []), ...(withOwnPhase ?? []).filter(({ name }) => name === 'machines/user-phases'), besideLife]
+const machineSvgs = [...(first?.svg ?? []), ...(withOwnPhase ?? []).filter(({ name }) => name === 'machines/user-phases'), ...besideLife]
   .filter(({ name }) => name.startsWith('machines/'))
   .map(({ name, text }) => /** @type {const} */ ([`${name}.svg`, text]))
 

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AnyStateNode } from 'xstate'
 import { batchesMachine } from '#apiserver/audit/batches.ts'
+import { storeMachine } from '#apiserver/store/store-machine.ts'
 import { createServer } from '#src/create-server.ts'
 import { elkLayout } from '#src/diagram/elk-layout.ts'
 import { diagramsOf, lifecycleSvg, machineSvg } from '#src/diagram/index.ts'
@@ -168,11 +169,14 @@ test('without elkjs its layout is refused, by name and with what to do', async (
   })
 })
 
-test('a machine that works beside the life has every state, and no text over another', async () => {
-  const { name, text } = await machineSvg(batchesMachine, { notes: [], layout: await elkLayout() })
-  expect(name).toBe('machines/audit-batches')
+test.each([
+  ['audit-batches', batchesMachine],
+  ['store', storeMachine],
+])('a machine that works beside the life has every state, and no text over another: %s', async (called, machine) => {
+  const { name, text } = await machineSvg(machine, { notes: [], layout: await elkLayout() })
+  expect(name).toBe(`machines/${called}`)
   expect(statesIn(text).sort()).toEqual(
-    nodesOf(batchesMachine.root)
+    nodesOf(machine.root)
       .map(({ id }) => id)
       .sort(),
   )
