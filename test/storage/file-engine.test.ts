@@ -1,7 +1,7 @@
 // A store in a file, in processes that are killed, on disks that are full, and with pages that are
 // not what was written. Fails when: an acknowledged write is lost, a revision is used twice, what
 // is not durable is read, garbage is read, or the file grows for ever.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
@@ -92,8 +92,8 @@ if (!isBuiltin('node:sqlite'))
 else {
   test('options that cannot be are refused by their names', () => {
     expect(() => fileEngine({ path: '' })).toThrow('path of fileEngine()')
-    expect(() => fileEngine({ path: 'a', historyMs: -1 })).toThrow('historyMs of fileEngine()')
-    expect(() => fileEngine({ path: 'a', compactionMs: Number.NaN })).toThrow('compactionMs of fileEngine()')
+    expect(() => fileEngine({ path: 'a', history: -1 })).toThrow('history of fileEngine()')
+    expect(() => fileEngine({ path: 'a', compactionInterval: Number.NaN })).toThrow('compactionInterval of fileEngine()')
   })
 
   test('a file has one process at a time, and the next one as soon as that is killed', async () => {
@@ -123,7 +123,7 @@ else {
       for (let run = 0; run < CRASHES; run++) {
         // Every third life forgets, as quickly as it can; the second goes on where the first was.
         const forgets = run % 3 === 2
-        const settings = forgets ? { compactionMs: 5, historyMs: 20 } : { compactionMs: 3_600_000 }
+        const settings = forgets ? { compactionInterval: 5, history: 20 } : { compactionInterval: 3_600_000 }
         const life = new StoreProcess({ path, ...settings })
         await life.hears((said) => 'opened' in said || 'refused' in said)
         if (run % 3 !== 1) seen = Number(life.said.find((said) => 'opened' in said)?.['opened'])
@@ -146,7 +146,7 @@ else {
           if (revision !== seen + 1) faults.push(`run ${run}: behind ${seen} a watch has seen ${revision}`)
           seen = revision
         }
-        const store = await openFile({ path, compactionMs: 3_600_000 })
+        const store = await openFile({ path, compactionInterval: 3_600_000 })
         const { entries } = await store.range({ from: '/w/' })
         const there = new Map(entries.map(({ key, value }) => [key, Number(Buffer.from(value).toString())]))
         for (const [key, number] of last) {
@@ -291,10 +291,50 @@ else {
     })
   })
 
+  describe('quiesce-apiserver storage', () => {
+    const CLI = fileURLToPath(new URL('../../packages/apiserver/dist/cli.js', import.meta.url))
+    const command = (...args: readonly string[]) => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, 'storage', ...args], { encoding: 'utf8' })
+      return { status, stdout, stderr }
+    }
+
+    test('verifies, compacts, exports and imports a file', async () => {
+      const folder = await folderOf()
+      const [path, copy, exported] = [join(folder, 'store.db'), join(folder, 'copy.db'), join(folder, 'store.json')]
+      const store = await openFile({ path })
+      await store.put({ key: '/a', value: Buffer.from('{"a":"ä"}') })
+      await store.put({ key: '/a', value: Buffer.from('{"a":"b"}') })
+      await store.put({ key: '/b', value: Uint8Array.of(0, 255) })
+      expect(command('verify', path)).toMatchObject({ status: 1, stderr: expect.stringContaining('is in use') })
+      await store.close()
+      expect(command('verify', path)).toEqual({
+        status: 0,
+        stdout: `${path} is whole: 2 keys at revision 4, 3 revisions of them since 1\n`,
+        stderr: '',
+      })
+      expect(command('compact', path).status).toBe(0)
+      const { stdout } = command('export', path)
+      writeFileSync(exported, stdout)
+      expect(command('import', copy, exported)).toMatchObject({ status: 0, stdout: `${copy} has 2 keys, at revisions behind 4\n` })
+      const again = await openFile({ path: copy })
+      const { entries } = await again.range({ from: '' })
+      expect(entries.map(({ key, value, modRevision }) => [key, [...value], modRevision])).toEqual([
+        ['/a', [...Buffer.from('{"a":"b"}')], 5],
+        ['/b', [0, 255], 6],
+      ])
+      expect(command('import', copy, exported)).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('a file that is not there yet'),
+      })
+      expect(command('verify', join(folder, 'none.db')).status).toBe(2)
+      expect(command('mend', path)).toMatchObject({ status: 2, stderr: expect.stringContaining('verify, compact, export, import') })
+    })
+  })
+
   describe('what is forgotten', () => {
     test('gives its room back, and writes come in between', async () => {
       const path = join(await folderOf(), 'store.db')
-      const store = await openFile({ path, compactionMs: 3_600_000 })
+      const store = await openFile({ path, compactionInterval: 3_600_000 })
       // As leases are written: one key again and again.
       const value = new Uint8Array(1_000)
       for (let round = 0; round < 100; round++)
@@ -314,7 +354,7 @@ else {
 
     test('is forgotten by itself, and its newest revision is not given again', async () => {
       const path = join(await folderOf(), 'store.db')
-      const store = await openFile({ path, compactionMs: 10, historyMs: 0 })
+      const store = await openFile({ path, compactionInterval: 10, history: 0 })
       const first = await store.put({ key: '/a', value: new Uint8Array(1) })
       await store.put({ key: '/b', value: new Uint8Array(1) })
       const last = await store.delete({ key: '/b' })

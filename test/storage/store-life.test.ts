@@ -6,6 +6,7 @@ import { storageOver } from '#apiserver/groups/storage/storage-over.ts'
 import type { StoreCondition, StoreEngine } from '#apiserver/store/key-value-store.ts'
 import { memoryEngine } from '#apiserver/store/memory-engine.ts'
 import { createStore } from '#apiserver/store/store.ts'
+import { storeAt } from '#apiserver/store/store-at.ts'
 import { StoreError } from '#apiserver/store/store-error.ts'
 import { deferred } from '#src/base/deferred.ts'
 import { demoGroup, WIDGETS, widget, widgets } from '../groups/widgets.ts'
@@ -90,4 +91,10 @@ test('a store that is damaged is not tried again, and clients are told', async (
   expect([answer.status, answer.headers.get('retry-after'), store.state, told.tries()]).toEqual([503, '1', 'refused', 1])
   expect(await answer.text()).toContain('page 3 is not what was written')
   await life.stop('over')
+})
+
+test('an address says which engine it is, and another one is refused', () => {
+  expect(storeAt('memory').name).toBe('memory')
+  expect(storeAt('etcd://10.0.0.1,10.0.0.2:99/shop').name).toBe('etcd://10.0.0.1:2379,10.0.0.2:99/shop')
+  for (const address of ['', 'file:', 'postgres://a', '/var/lib/shop.db']) expect(() => storeAt(address)).toThrow('address of storeAt()')
 })

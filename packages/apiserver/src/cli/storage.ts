@@ -115,7 +115,7 @@ export async function storageCommand(host: CommandHost, args: readonly string[])
 }
 
 async function opened(path: string, work: (store: KeyValueStore) => Promise<void>, revision = 1): Promise<void> {
-  const engine = fileEngine({ path, revision, compactionMs: 3_600_000 })
+  const engine = fileEngine({ path, revision, compactionInterval: 3_600_000 })
   const store = await engine.open({ signal: new AbortController().signal, onCondition: () => {} })
   try {
     await work(store)

@@ -1,7 +1,17 @@
 import { isBuiltin } from 'node:module'
 import { setImmediate } from 'node:timers'
 import { Worker } from 'node:worker_threads'
-import { type Clock, checkArguments, type Deferred, deferred, optionError, QuiesceError, systemClock, withFields } from '../engine.ts'
+import {
+  type Clock,
+  checkArguments,
+  type Deferred,
+  deferred,
+  optionError,
+  parseDuration,
+  QuiesceError,
+  systemClock,
+  withFields,
+} from '../engine.ts'
 import type { Answers, ChangeRow, Reply, Request, StoredRow } from './file-messages.ts'
 import { fileThread } from './file-thread.ts'
 import {
@@ -31,12 +41,12 @@ export interface FileEngineOptions {
    */
   readonly path: string
   /**
-   * How long what was there before can be read and watched, in milliseconds. Default 5 minutes, as
-   * upstream's; 0: as short as it gets.
+   * How long what was there before can be read and watched. Default `5m`, as upstream's; 0: as
+   * short as it gets.
    */
-  readonly historyMs?: number
-  /** Time between two looks for what can be forgotten, in milliseconds. Default 10 seconds. */
-  readonly compactionMs?: number
+  readonly history?: string | number
+  /** Time between two looks for what can be forgotten. Default `10s`. */
+  readonly compactionInterval?: string | number
   /**
    * Whether all of the file is checked before it is used: what is damaged is refused at the start,
    * and not when it is first read. Default true.
@@ -49,8 +59,6 @@ export interface FileEngineOptions {
   readonly revision?: number
 }
 
-const HISTORY_MS = 300_000
-const COMPACTION_MS = 10_000
 /** Writes that become durable together, at most, and bytes of their values. */
 const BATCH_WRITES = 512
 const BATCH_BYTES = 4 * 1024 * 1024
@@ -65,8 +73,6 @@ const PROBE_MS = 1_000
 /** The oldest Node whose `node:sqlite` needs no flag. */
 const NODE_MIN = '22.13'
 
-const isMs = (given: unknown): boolean => typeof given === 'number' && given >= 0
-
 /**
  * Keeps everything in one file, by SQLite in a thread of its own. A write is answered when the disk
  * has it. One process at a time has the file; the lock goes with the process.
@@ -74,10 +80,10 @@ const isMs = (given: unknown): boolean => typeof given === 'number' && given >= 
  */
 export function fileEngine(options: FileEngineOptions, clock: Clock = systemClock): StoreEngine {
   checkArguments('fileEngine(options)', [options, withFields('options with a path', 'path')])
-  const { path, historyMs = HISTORY_MS, compactionMs = COMPACTION_MS, verify = true, revision = 1 } = options
+  const { path, history = '5m', compactionInterval = '10s', verify = true, revision = 1 } = options
   if (typeof path !== 'string' || path === '' || path.includes('\0')) throw optionError('path of fileEngine()', path, 'the path of a file')
-  for (const [name, given] of Object.entries({ historyMs, compactionMs }))
-    if (!isMs(given)) throw optionError(`${name} of fileEngine()`, given, 'milliseconds, from 0 on')
+  const historyMs = parseDuration('history of fileEngine()', history)
+  const compactionMs = parseDuration('compactionInterval of fileEngine()', compactionInterval)
   if (!Number.isSafeInteger(revision) || revision < 1) throw optionError('revision of fileEngine()', revision, 'a whole number from 1 on')
   requireSqlite(path)
   return {

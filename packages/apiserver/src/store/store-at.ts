@@ -1,4 +1,5 @@
-import { checkArguments, optionError, QuiesceError } from '../engine.ts'
+import { checkArguments, optionError } from '../engine.ts'
+import { etcdEngine } from './etcd/etcd-engine.ts'
 import { fileEngine } from './file-engine.ts'
 import type { StoreEngine } from './key-value-store.ts'
 import { memoryEngine } from './memory-engine.ts'
@@ -10,7 +11,8 @@ export const isStoreAddress = (given: string): boolean => given === 'memory' || 
 
 /**
  * The store of an address, as the option `storage` has it: `memory`, `file:PATH`, or
- * `etcd://HOST,HOST/PREFIX`. Each call makes one: two of one file are two that want it.
+ * `etcd://HOST,HOST/PREFIX`, with the defaults of its engine. Each call makes one: two of one file
+ * are two that want it.
  * @throws QuiesceError ERR_OPTION_INVALID, ERR_DEPENDENCY_MISSING for a file on a Node without
  * SQLite
  * @example
@@ -26,5 +28,5 @@ function engineAt(address: string): StoreEngine {
   if (address === 'memory') return memoryEngine()
   if (address.startsWith('file:') && address.length > 5) return fileEngine({ path: address.slice(5) })
   if (!isStoreAddress(address)) throw optionError('address of storeAt()', address, ALLOWED)
-  throw new QuiesceError('ERR_DEPENDENCY_MISSING', 'etcd: this version has no engine for it: use memory or file:PATH', { address })
+  return etcdEngine(address)
 }
