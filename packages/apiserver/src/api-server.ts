@@ -1,6 +1,5 @@
 import { assembleApiServer } from './assemble.ts'
 import { firstPaths, lastPaths, openApiPaths } from './built-in-paths.ts'
-import { warnOn } from './chain/warnings.ts'
 import { type CompletedConfig, isCompleted } from './config.ts'
 import { type Delegate, notFoundDelegate } from './delegate.ts'
 import {
@@ -27,14 +26,15 @@ import {
 import { Facts } from './facts.ts'
 import type { ApiGroup } from './groups/api-group.ts'
 import { awaitedGroups } from './groups/awaited-groups.ts'
-import { GroupInstaller } from './groups/group-installer.ts'
+import type { GroupInstaller } from './groups/group-installer.ts'
+import { installerFor } from './groups-of-server.ts'
 import { LoopbackBeforeLife, type WithLoopback, withLoopback } from './loopback/before-life.ts'
 import type { Loopback, LoopbackClient } from './loopback/loopback.ts'
 import type { ApiHandler, Listing } from './mux/path-mux.ts'
 import { ApiServerRegistrations } from './registrations.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { type FetchApp, ServedPaths } from './served-paths.ts'
-import { StorageReadiness, storageAwaiter } from './storage-readiness.ts'
+import { StorageReadiness } from './storage-readiness.ts'
 import type { UpgradeHandler } from './upgrades.ts'
 
 export interface ApiServerParts {
@@ -101,26 +101,14 @@ export class ApiServer implements Delegate {
     this.registered.inherit(delegate.registered)
     if (!this.registered.hasPostStartHook(WATERMARK_HOOK)) this.registered.addPostStartHook(WATERMARK_HOOK, () => {})
     this.storageReadiness = new StorageReadiness(host.clock, config.storageInitializationTimeoutMs, this.#facts.record)
-    const failed = (error: unknown): void => this.#facts.failed('API groups', error)
-    this.#groups = new GroupInstaller({
-      world: {
-        clock: host.clock,
-        random: host.random,
-        warn: (exchange, text) => warnOn(exchange, '', text),
-        admission: config.admission ?? [],
-        bodyMax: config.maxRequestBodyBytes,
-        failed,
-      },
-      warn: this.#facts.warn,
-      delegated: () => delegate.apiGroups ?? [],
-      storages: {
-        awaitReady: storageAwaiter(name, this.storageReadiness, this.registered),
-        failed,
-        warn: this.#facts.warn,
-        addCheck: (name, check) => this.registered.addSharedCheck(name, check),
-        destroyAtEnd: (destroy) => this.registered.addDestroyAtAnyTime(`${name}-storages`, destroy),
-      },
-      info: { title: 'Generic API Server', version: config.version['gitVersion'] || 'unversioned' },
+    this.#groups = installerFor({
+      host,
+      config,
+      name,
+      delegate,
+      facts: this.#facts,
+      registered: this.registered,
+      storageReadiness: this.storageReadiness,
     })
     this.#served = new ServedPaths({
       groups: this.#groups,

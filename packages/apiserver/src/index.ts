@@ -108,6 +108,8 @@ export type { RequestMetrics } from './request-metrics.ts'
 export type { FetchApp } from './served-paths.ts'
 export { conflict, expired, notFound, type QualifiedResource, StatusError, serviceUnavailable } from './status-errors.ts'
 export type { StorageProbe, StorageReadiness } from './storage-readiness.ts'
+export type { EtcdTls } from './store/etcd/etcd-client.ts'
+export { type EtcdEngineOptions, etcdEngine } from './store/etcd/etcd-engine.ts'
 export { type FileEngineOptions, fileEngine } from './store/file-engine.ts'
 export type {
   Deleted,
@@ -130,8 +132,6 @@ export type {
   WatchQuery,
   Written,
 } from './store/key-value-store.ts'
-export type { EtcdTls } from './store/etcd/etcd-client.ts'
-export { type EtcdEngineOptions, etcdEngine } from './store/etcd/etcd-engine.ts'
 export { type MemoryEngineOptions, memoryEngine } from './store/memory-engine.ts'
 export { createStore, type Store, type StoreState } from './store/store.ts'
 export { storeAt } from './store/store-at.ts'
