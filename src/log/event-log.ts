@@ -1,6 +1,6 @@
 import type { LifecycleEvent } from '../base/events.ts'
-import { logEvents } from './log.ts'
-import type { LogContext } from './log-record.ts'
+import { logEvents } from './log-events.ts'
+import type { LogContext } from './log-lines.ts'
 import { flushLogger, type Logger, writeLine } from './logger.ts'
 
 /**

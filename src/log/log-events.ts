@@ -1,5 +1,5 @@
 import type { LifecycleEvent, StopReason } from '../base/events.ts'
-import { debug, type LogContext, PHASE_OF, recordOf, withoutStack } from './log-record.ts'
+import { debug, type LogContext, PHASE_OF, recordOf, withoutStack } from './log-lines.ts'
 import { type Logger, writeLine } from './logger.ts'
 
 /**
