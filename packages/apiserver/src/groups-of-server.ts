@@ -18,7 +18,7 @@ interface Parts {
   readonly storageReadiness: StorageReadiness
 }
 
-/** What installs the API groups of a server: it is given all that it needs of that server, by name. */
+/** Makes what installs the API groups of a server, of all that it needs of that server. */
 export function installerFor({ host, config, name, delegate, facts, registered, storageReadiness }: Parts): GroupInstaller {
   const { clock, random } = host
   const failed = (error: unknown): void => facts.failed('API groups', error)

@@ -113,7 +113,7 @@ export class WatchCache {
       await this.atLeast(after)
     }
     if (after < this.#history.from) await this.#recall(after)
-    // It has ended while this was waited for: whoever is added now would never hear of that.
+    // It has ended while this was waited for: what is added now would never hear of that.
     if (this.#watch === undefined) throw expired('the storage has lost its watch')
     const listener: Listener = { hear, ended }
     for (const { event } of this.#history.after(after)) hear(event)
