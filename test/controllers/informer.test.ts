@@ -47,6 +47,9 @@ describe('an informer', () => {
     expect(informer.byIndex('first', 'a').map(({ metadata }) => metadata.name)).toEqual(['a'])
     expect(informer.byIndex('first', 'b')).toEqual([])
     expect(() => informer.byIndex('second', 'b')).toThrow('index of byIndex()')
+    informer.addIndexers({ second: () => ['all'] })
+    expect(informer.byIndex('second', 'all')).toHaveLength(1)
+    expect(() => informer.addIndexers({ second: () => [] })).toThrow('index "second" is there already')
     stop.abort()
     await ended
     expect([source.openWatches, clock.pending]).toEqual([0, 0])

@@ -64,6 +64,7 @@ export { type LoopbackScope, loopbackResource } from './client/loopback-resource
 export type { CallOptions, ClientEvent, DeleteChoices, ListWatch, ResourceClient, Snapshot } from './client/resource-client.ts'
 export { storageListWatch } from './client/storage-list-watch.ts'
 export { type ApiServerConfig, type CompletedConfig, completeConfig } from './config.ts'
+export { addGarbageCollector, type GarbageCollectorOptions } from './controllers/garbage-collector.ts'
 export { type Delegate, emptyDelegate, notFoundDelegate } from './delegate.ts'
 export type { AdmissionOperation, AdmissionPlugin, AdmissionRequest, AdmissionTarget } from './groups/admission/plugin.ts'
 export { type ApiGroup, type ApiGroupDefinition, type ApiVersion, apiGroup, type ResourceStorage } from './groups/api-group.ts'

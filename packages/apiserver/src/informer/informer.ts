@@ -92,7 +92,7 @@ export class Informer<T extends ApiObject = ApiObject> {
   readonly #random: () => number
   readonly #failed: (error: unknown) => void
   readonly #resyncMs: number
-  readonly #cache: ObjectCache<T>
+  readonly #cache = new ObjectCache<T>()
   readonly #events = new Subject<InformerEvent<T>>()
   readonly #synced = deferred<void>()
   #hasSynced = false
@@ -113,7 +113,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     this.#random = random
     this.#failed = failed
     this.#resyncMs = parseDuration('resync of createInformer()', resync)
-    this.#cache = new ObjectCache(indexers)
+    this.#cache.addIndexers(indexers)
     this.events$ = new Observable((subscriber) => {
       for (const object of this.#cache.all()) subscriber.next({ type: 'added', object })
       return this.#events.subscribe(subscriber)
@@ -133,6 +133,14 @@ export class Informer<T extends ApiObject = ApiObject> {
   /** The object, which must not be changed; undefined: there is none. */
   get(key: ObjectKey): T | undefined {
     return this.#cache.get(key)
+  }
+
+  /**
+   * Finds objects by more than their keys from now on, those too that are there.
+   * @throws QuiesceError ERR_DUPLICATE for the name of another indexer
+   */
+  addIndexers(indexers: Readonly<Record<string, Indexer<T>>>): void {
+    this.#cache.addIndexers(indexers)
   }
 
   /** All objects, in no order. */

@@ -1,3 +1,4 @@
+import { QuiesceError, show } from '../engine.ts'
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../groups/api-object.ts'
 
 /** The values under which an object is found in an index; none: it is not in it. */
@@ -10,10 +11,18 @@ export type Indexer<T extends ApiObject = ApiObject> = (object: T) => readonly s
  */
 export class ObjectCache<T extends ApiObject> {
   readonly #objects = new Map<string, T>()
-  readonly #indexers: readonly (readonly [name: string, of: Indexer<T>, byValue: Map<string, Set<string>>])[]
+  readonly #indexers: (readonly [name: string, of: Indexer<T>, byValue: Map<string, Set<string>>])[] = []
 
-  constructor(indexers: Readonly<Record<string, Indexer<T>>>) {
-    this.#indexers = Object.entries(indexers).map(([name, of]) => [name, of, new Map()])
+  /** @throws QuiesceError ERR_DUPLICATE for the name of another indexer */
+  addIndexers(indexers: Readonly<Record<string, Indexer<T>>>): void {
+    for (const [name, of] of Object.entries(indexers)) {
+      const known = this.#indexers.find(([its]) => its === name)
+      if (known?.[1] === of) continue
+      if (known) throw new QuiesceError('ERR_DUPLICATE', `index ${show(name)} is there already, by another function`, { name })
+      const byValue = new Map<string, Set<string>>()
+      this.#indexers.push([name, of, byValue])
+      for (const [key, object] of this.#objects) index(key, of(object), byValue)
+    }
   }
 
   get size(): number {
@@ -40,12 +49,7 @@ export class ObjectCache<T extends ApiObject> {
     const previous = this.#objects.get(key)
     if (previous) this.#unindex(key, previous)
     this.#objects.set(key, object)
-    for (const [, of, byValue] of this.#indexers)
-      for (const value of of(object)) {
-        const keys = byValue.get(value)
-        if (keys) keys.add(key)
-        else byValue.set(value, new Set([key]))
-      }
+    for (const [, of, byValue] of this.#indexers) index(key, of(object), byValue)
     return previous
   }
 
@@ -65,5 +69,13 @@ export class ObjectCache<T extends ApiObject> {
         keys?.delete(key)
         if (keys?.size === 0) byValue.delete(value)
       }
+  }
+}
+
+function index(key: string, values: readonly string[], byValue: Map<string, Set<string>>): void {
+  for (const value of values) {
+    const keys = byValue.get(value)
+    if (keys) keys.add(key)
+    else byValue.set(value, new Set([key]))
   }
 }

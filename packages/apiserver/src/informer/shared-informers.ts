@@ -18,10 +18,7 @@ export interface SharedInformersOptions {
 }
 
 export interface InformerScope<T extends ApiObject = ApiObject> extends LoopbackScope {
-  /**
-   * The indexers by which objects are found beside their keys; for the first who asks for this
-   * informer.
-   */
+  /** Indexes beside that of keys, also for others who share the informer. */
   readonly indexers?: Readonly<Record<string, Indexer<T>>>
 }
 
@@ -30,7 +27,7 @@ export interface SharedInformers {
   /**
    * The informer of a kind, which all who ask for the same objects share. One that is asked for
    * after the start begins at once. Until it has its objects, the server is not ready.
-   * @throws QuiesceError ERR_OPTION_INVALID
+   * @throws QuiesceError ERR_OPTION_INVALID, ERR_DUPLICATE for the name of another indexer
    */
   of<T extends ApiObject>(resource: Resource<T>, scope?: InformerScope<T>): Informer<T>
 }
@@ -68,7 +65,11 @@ export function sharedInformers(server: ApiServer, options: SharedInformersOptio
       const client = loopbackResource(server.loopback, resource, scope)
       const key = JSON.stringify([client.name, scope.namespace ?? '', scope.labelSelector ?? ''])
       const known = all.get(key)
-      if (known) return known as unknown as Informer<T>
+      if (known) {
+        const shared = known as unknown as Informer<T>
+        shared.addIndexers(indexers)
+        return shared
+      }
       const failed = (error: unknown): void =>
         server.warn(`informer of ${client.name} tries again: ${toError(error).message}`, { error: errorRecord(error) })
       const informer = createInformer(client, { resync, indexers, failed })
