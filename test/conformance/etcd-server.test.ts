@@ -80,6 +80,8 @@ else
     const refused = await post(first, 'dark')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
     expect((await first.ask('/livez')).status).toBe(200)
+    expect([(await first.ask('/readyz')).status, (await first.ask('/readyz/etcd')).status]).toEqual([500, 500])
+    expect((await first.ask('/livez/etcd')).status).toBe(404)
     await etcd.start()
     await expect.poll(async () => (await post(second, 'two')).status).toBe(201)
     await expect
@@ -90,6 +92,7 @@ else
         ['one', 'two'],
       ])
     expect((await third.ask(`${WIDGETS}/dark`)).status).toBe(404)
+    await expect.poll(async () => (await first.ask('/readyz/etcd')).status).toBe(200)
 
     const leading = replicas.find(({ elector }) => elector.isLeader) ?? first
     expect((await leading.life.stop('over')).exitCode).toBe(0)
