@@ -33,8 +33,8 @@ export interface TrafficGauges {
     readonly notified: number
     readonly byProtocol?: readonly ProtocolCount[]
     /**
-     * Of those that are idle, or notified and idle, the ones that the end waits for; recordings of
-     * earlier versions do not have that. Absent: none.
+     * The connections among those that are idle, or notified and idle, that the end waits for;
+     * recordings of earlier versions do not have that. Absent: none.
      */
     readonly blocking?: number
   }

@@ -15,7 +15,7 @@ export interface HookPlan {
 
 export const hookLimitMs = ({ timeoutMs }: Pick<HookPlan, 'timeoutMs'>): number => timeoutMs
 
-/** As what failed is called where its error is reported: a phase of the user's is a phase. */
+/** The words for what failed in the report of its error: a phase of the user's is a phase. */
 const hookInWords = ({ kind, name }: HookPlan): string => (kind === 'phase' ? `phase ${name}` : `${kind} hook "${name}"`)
 
 export const hookMachine = setup({

@@ -55,7 +55,7 @@ export class GroupStorages {
     const { store } = storage
     if (store !== undefined && !this.#stores.has(store)) {
       this.#stores.add(store)
-      this.#tell(store)
+      this.#warnOf(store)
       if (store.check !== undefined) this.#host.addCheck(store.check, () => store.ready())
     }
     const isKnown = this.#byResource.has(resource)
@@ -65,19 +65,19 @@ export class GroupStorages {
   }
 
   /** What it cannot do, and when it can again; not the same twice in a row. */
-  #tell(store: Store): void {
-    let told: string | undefined
+  #warnOf(store: Store): void {
+    let warned: string | undefined
     store.onState((state, why) => {
       const message =
         why === undefined
-          ? state === 'ready' && told !== undefined
+          ? state === 'ready' && warned !== undefined
             ? `the storage ${store.name} is ready again`
             : undefined
           : TROUBLED.has(state)
             ? `the storage ${store.name} is ${state}: ${why.message}`
             : undefined
-      if (message === undefined || message === told) return
-      told = why === undefined ? undefined : message
+      if (message === undefined || message === warned) return
+      warned = why === undefined ? undefined : message
       this.#host.warn(message, { storage: store.name, state })
     })
   }

@@ -73,8 +73,8 @@ export class Store {
   }
 
   /**
-   * As {@link use}, and waits a while for a store that is being opened: what a program writes when
-   * it starts is not lost because its store takes longer.
+   * Opens the store like {@link use}, and waits a while for a store that is being opened: what a
+   * program writes when it starts is not lost because its store takes longer.
    */
   opened(): KeyValueStore | Promise<KeyValueStore> {
     if (this.#opened !== undefined || this.#closing !== undefined) return this.use()

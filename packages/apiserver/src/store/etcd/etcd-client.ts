@@ -7,9 +7,9 @@ type Grpc = typeof import('@grpc/grpc-js')
 
 /** Certificates for a connection to etcd, each a file. */
 export interface EtcdTls {
-  /** Of the CA that has signed the servers' certificates. Default: those of the system. */
+  /** The file of the CA that has signed the servers' certificates. Default: those of the system. */
   readonly caFile?: string
-  /** Of this client, where the servers ask for one; both or none. */
+  /** The certificate of this client, where the servers ask for one; both or none. */
   readonly certFile?: string
   readonly keyFile?: string
 }
@@ -166,7 +166,8 @@ export const detailsOf = (thrown: unknown): string => {
 export const isLost = (thrown: unknown): boolean => [1, 4, UNAVAILABLE].includes(codeOf(thrown) ?? -1)
 
 /**
- * It was never on its way: there was no connection, or the member has said that it is not served.
+ * Whether a request was never on its way: there was no connection, or the member has said that it
+ * is not served.
  */
 export const isUnsent = (thrown: unknown): boolean =>
   codeOf(thrown) === UNAVAILABLE && /^(No connection established|Name resolution failed|etcdserver: no leader)/.test(detailsOf(thrown))

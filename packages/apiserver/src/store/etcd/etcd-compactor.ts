@@ -2,7 +2,10 @@ import type { Clock } from '../../engine.ts'
 import type { EtcdClient } from './etcd-client.ts'
 import { COMPARES, ETCD, TARGETS } from './etcd-messages.ts'
 
-/** Of the cluster, and not of one store: servers of Kubernetes on the same etcd have the same. */
+/**
+ * The key of the cluster, and not of one store: servers of Kubernetes on the same etcd have the
+ * same.
+ */
 const KEY = Buffer.from('compact_rev_key')
 
 /**

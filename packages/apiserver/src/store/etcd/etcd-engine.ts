@@ -48,7 +48,7 @@ const PORT = 2379
 const URL_ALLOWED = 'etcd://HOST:PORT,HOST:PORT/PREFIX, without a user: that one is an option'
 
 /**
- * From these versions on progress comes behind the events that it is about. @see etcd CHANGELOG
+ * The versions from which on progress comes behind the events that it is about. @see etcd CHANGELOG
  * 3.4.25, 3.5.8
  */
 const ORDERED_PROGRESS = [

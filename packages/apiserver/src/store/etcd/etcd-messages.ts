@@ -1,7 +1,7 @@
 import { decodeMessage, encodeMessage, type MessageFields } from './message-codec.ts'
 
 /**
- * As much of etcd's protocol as a store needs.
+ * The part of etcd's protocol that a store needs.
  * @see etcd api/etcdserverpb/rpc.proto, api/mvccpb/kv.proto
  */
 

@@ -5,9 +5,12 @@ import { StoreError } from '../store-error.ts'
 import { detailsOf, type EtcdClient } from './etcd-client.ts'
 import type { EtcdEntry, EtcdEvent, WatchAnswer } from './etcd-messages.ts'
 
-/** Between two attempts to open the stream of a watch. */
+/** The time in milliseconds between two attempts to open the stream of a watch. */
 const REOPEN_MS = 200
-/** Between two requests for progress, as a member that is behind answers none. */
+/**
+ * The time in milliseconds between two requests for progress, as a member that is behind answers
+ * none.
+ */
 const ASK_MS = 200
 
 /** What a watch needs of its store. */
@@ -30,7 +33,7 @@ export interface WatchParts {
   /** Writes a key of no one into the range, whose event is as far as the watch is. */
   readonly mark: () => Promise<unknown>
   readonly isMark: (entry: EtcdEntry) => boolean
-  /** Called when its stream breaks, so that its store looks whether it is lost. */
+  /** Learns that its stream breaks, so that its store looks whether it is lost. */
   readonly broken: () => void
   readonly over: () => void
 }
@@ -44,7 +47,7 @@ export class EtcdWatch {
   #stream: ClientDuplexStream<object, WatchAnswer> | undefined
   /** Everything up to here was given; undefined: it is not known yet where it begins. */
   #given: number | undefined
-  /** Of a revision whose events come in several answers. */
+  /** The events so far of a revision whose events come in several answers. */
   #parted: EtcdEvent[] = []
   #isOver = false
   #timer: unknown
@@ -80,16 +83,16 @@ export class EtcdWatch {
 
   /** Resolves when everything up to a revision was given, or it is over. */
   reached(revision: number): Promise<void> {
-    if (this.#isOver || this.#toldTo >= revision) return Promise.resolve()
+    if (this.#isOver || this.#notifiedTo >= revision) return Promise.resolve()
     this.requestProgress()
     return new Promise((resolve) => void this.#waiting.push({ revision, resolve }))
   }
   readonly #waiting: { readonly revision: number; readonly resolve: () => void }[] = []
-  /** What the watcher was told last. */
-  #toldTo = -1
+  /** The revision of which the watcher was notified last. */
+  #notifiedTo = -1
 
-  #tell(changes: readonly StoreChange[], revision: number): void {
-    this.#toldTo = revision
+  #notify(changes: readonly StoreChange[], revision: number): void {
+    this.#notifiedTo = revision
     this.#parts.watcher.next(changes, revision)
     for (const each of this.#waiting.splice(0))
       if (each.revision <= revision) each.resolve()
@@ -107,7 +110,7 @@ export class EtcdWatch {
       if (this.#isOver) return
       if ((this.#given ?? 0) >= newest) {
         this.#asking = undefined
-        this.#tell([], this.#given ?? newest)
+        this.#notify([], this.#given ?? newest)
         return
       }
       if (hasProgress) this.#stream?.write({ progress_request: {} })
@@ -193,7 +196,7 @@ export class EtcdWatch {
     const revision = header?.revision ?? 0
     if (created) {
       this.#given ??= revision
-      this.#tell([], Math.min(this.#given, revision))
+      this.#notify([], Math.min(this.#given, revision))
       return
     }
     this.#parted.push(...events)
@@ -210,7 +213,7 @@ export class EtcdWatch {
     const given = this.#given ?? 0
     const changes = events.filter(({ kv }) => kv.mod_revision > given && !isMark(kv)).map((event) => this.#changeOf(event))
     if (upTo > given) this.#given = upTo
-    this.#tell(changes, this.#given ?? upTo)
+    this.#notify(changes, this.#given ?? upTo)
   }
 
   #changeOf({ type = 0, kv, prev_kv: previous }: EtcdEvent): StoreChange {
