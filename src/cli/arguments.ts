@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { show } from '../base/errors.ts'
-import type { Flag } from '../options/kit/define.ts'
+import type { Flag } from '../options/kit/flags.ts'
 import { nearFlag } from './near-flag.ts'
 
 /** Something that was set, and where. */

@@ -1,6 +1,7 @@
 import { QuiesceError } from '../base/errors.ts'
 import { OUTSIDE_EVENTS } from '../model/life/outside-events.ts'
-import { composeOptions, defineOptions, flagsOf, option, pickOptions, type ResolvedOf } from '../options/kit/define.ts'
+import { composeOptions, defineOptions, option, pickOptions, type ResolvedOf } from '../options/kit/define.ts'
+import { flagsOf } from '../options/kit/flags.ts'
 import { choice, file, integer, list, present, text } from '../options/kit/kinds.ts'
 import { LISTEN_OPTIONS } from '../options/rows/listeners.ts'
 import type { TlsOptions } from '../options/rows/tls.ts'

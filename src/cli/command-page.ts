@@ -1,5 +1,5 @@
 import { EXIT_CODES, EXIT_CODES_BY_SEVERITY } from '../machines/exit-codes.ts'
-import type { Flag } from '../options/kit/define.ts'
+import type { Flag } from '../options/kit/flags.ts'
 import type { FlagGroups } from './flag-groups.ts'
 
 /** What there is to say about a command: help and completion are made of it. */

@@ -1,4 +1,4 @@
-import { flagsOf } from '../options/kit/define.ts'
+import { flagsOf } from '../options/kit/flags.ts'
 import { CHECK_FLAGS } from './check-flags.ts'
 import type { CommandName } from './command-names.ts'
 import { type CommandPage, EXIT_CODES_OF_A_LIFE } from './command-page.ts'

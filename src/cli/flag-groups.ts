@@ -1,4 +1,4 @@
-import type { Flag } from '../options/kit/define.ts'
+import type { Flag } from '../options/kit/flags.ts'
 
 /** Titles, each with what belongs to it: options by their names, flags by theirs (`--port`). */
 export type FlagGroups = readonly (readonly [string, readonly string[]])[]

@@ -1,5 +1,6 @@
 import { DEMO_SETTINGS } from '../example/demo.ts'
-import { composeOptions, defineOptions, type Flag, flagsOf, option, type ResolvedOf, withoutCliDefaults } from '../options/kit/define.ts'
+import { composeOptions, defineOptions, option, type ResolvedOf, withoutCliDefaults } from '../options/kit/define.ts'
+import { type Flag, flagsOf } from '../options/kit/flags.ts'
 import { choice, file, onOff, text } from '../options/kit/kinds.ts'
 import type { ProblemWording } from '../options/kit/problems.ts'
 import { resolveServerOptions, type ServerOptions } from '../options/options.ts'

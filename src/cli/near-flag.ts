@@ -1,5 +1,5 @@
 import { didYouMean, meant } from '../base/did-you-mean.ts'
-import type { Flag } from '../options/kit/define.ts'
+import type { Flag } from '../options/kit/flags.ts'
 
 /** What people type first who come from other commands, by the flag that it is here. */
 const OTHER_FLAGS: ReadonlyMap<string, readonly string[]> = new Map([

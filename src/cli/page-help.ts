@@ -1,4 +1,4 @@
-import type { Flag } from '../options/kit/define.ts'
+import type { Flag } from '../options/kit/flags.ts'
 import { packageJson } from '../process/package-file.ts'
 import type { CommandPage } from './command-page.ts'
 import { type FlagGroups, grouped } from './flag-groups.ts'

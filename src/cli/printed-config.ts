@@ -1,4 +1,5 @@
-import { type AnyOption, type Flag, flagsOf, type OptionTable } from '../options/kit/define.ts'
+import type { AnyOption, OptionTable } from '../options/kit/define.ts'
+import { type Flag, flagsOf } from '../options/kit/flags.ts'
 import type { Settings } from './arguments.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { didYouMean } from '../base/did-you-mean.ts'
 import { show } from '../base/errors.ts'
-import { ENV_PREFIX, envName, type Flag, flagsOf, type OptionTable, type ResolvedOf } from '../options/kit/define.ts'
+import { ENV_PREFIX, envName, type OptionTable, type ResolvedOf } from '../options/kit/define.ts'
+import { type Flag, flagsOf } from '../options/kit/flags.ts'
 import { isRecord } from '../options/kit/kinds.ts'
 import type { ProblemWording } from '../options/kit/problems.ts'
 import type { ResolveContext } from '../options/options.ts'

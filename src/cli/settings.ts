@@ -1,14 +1,6 @@
 import { QuiesceError, show } from '../base/errors.ts'
-import {
-  type AnyOption,
-  type Flag,
-  flagsOf,
-  type OptionTable,
-  type ResolvedOf,
-  resolveOptions,
-  type Switch,
-  type UserOptions,
-} from '../options/kit/define.ts'
+import { type AnyOption, type OptionTable, type ResolvedOf, resolveOptions, type Switch, type UserOptions } from '../options/kit/define.ts'
+import { type Flag, flagsOf } from '../options/kit/flags.ts'
 import { type OptionProblem, Problems, type ProblemWording } from '../options/kit/problems.ts'
 import { readArguments, type Settings } from './arguments.ts'
 

@@ -21,4 +21,4 @@ export { flagsOfCommand, readAll, type Serving, type SettingsProblems, type Sett
 export { messagesOf } from '../cli/settings.ts'
 export type { Exports } from '../cli/user-module.ts'
 export type { ExitCode } from '../machines/exit-codes.ts'
-export type { Flag } from '../options/kit/define.ts'
+export type { Flag } from '../options/kit/flags.ts'

@@ -1,4 +1,4 @@
-import type { Flag } from '../../options/kit/define.ts'
+import type { Flag } from '../../options/kit/flags.ts'
 import { COMMANDS, type CommandName } from '../command-names.ts'
 import type { CommandPage } from '../command-page.ts'
 import { COMMAND_PAGES } from '../command-pages.ts'
