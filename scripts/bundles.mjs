@@ -49,15 +49,21 @@ export const API_SERVER = {
  * Packages that an option needs, and not every program has. webpack takes one that it does not find for an error, unless it is to leave it alone;
  * esbuild, unless what fails is caught.
  */
-const OPTIONAL = ['elkjs', 'ws', 'yaml'].join('|')
-/** @param {string} code */
-const tolerant = (code) =>
+const OPTIONAL = ['elkjs', 'ws', 'yaml']
+const OPTIONAL_OF_API_SERVER = ['@grpc/grpc-js']
+/** @param {string} code @param {readonly string[]} names */
+const tolerant = (code, names) =>
   code
-    .replace(new RegExp(`\\bimport\\("(${OPTIONAL})"\\)`, 'g'), 'import(/* webpackIgnore: true */ "$1").catch((error) => { throw error; })')
     .replace(
-      new RegExp(`\\brequire\\("(${OPTIONAL})"\\)`, 'g'),
+      new RegExp(`\\bimport\\("(${names.join('|')})"\\)`, 'g'),
+      'import(/* webpackIgnore: true */ "$1").catch((error) => { throw error; })',
+    )
+    .replace(
+      new RegExp(`\\brequire\\("(${names.join('|')})"\\)`, 'g'),
       '(() => { try { return require("$1"); } catch (error) { throw error; } })()',
     )
+/** @param {readonly string[]} names @returns {import('rolldown').Plugin} */
+const optional = (names) => ({ name: 'optional packages', renderChunk: (code) => ({ code: tolerant(code, names), map: null }) })
 
 /** For node, it would take rxjs as CommonJS. @satisfies {import('rolldown').BuildOptions} */
 const ours = {
@@ -67,7 +73,7 @@ const ours = {
   // One file for both kinds of modules, which stand in folders of the same depth.
   plugins: [
     { name: 'page', resolveId: (/** @type {string} */ id) => (id === '#page' ? { id: '../inspector-page.cjs', external: true } : null) },
-    { name: 'optional packages', renderChunk: (/** @type {string} */ code) => ({ code: tolerant(code), map: null }) },
+    optional(OPTIONAL),
   ],
 }
 // What the comments of functions say stands in the types.
@@ -178,7 +184,7 @@ export default [
     platform: 'neutral',
     resolve: { conditionNames: ['es2015', 'import', 'default'] },
     external: isExternalTo(packagesOfApiServer),
-    plugins: [doors],
+    plugins: [doors, optional(OPTIONAL_OF_API_SERVER)],
     input: { ...API_SERVER, cli: 'packages/apiserver/src/cli/main.ts', page: 'packages/apiserver/src/cli/page.ts' },
     output: { comments, dir: 'packages/apiserver/dist', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js', cleanDir: true },
   },
