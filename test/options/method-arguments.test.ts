@@ -85,7 +85,7 @@ const OBJECTS: Readonly<Record<string, Of>> = {
       ...CHECKS,
       'prepare()': [],
     },
-    inner: ['prepareFor', 'routeOf'],
+    inner: ['prepareFor', 'routeOf', 'actors'],
   },
   loopback: { make: () => server().loopback, rows: { 'fetch(path, init?)': ['/a', {}] }, inner: ['become', 'check'] },
   storageReadiness: { make: () => server().storageReadiness, rows: { 'register(resource, probe)': ['a', nothing] }, inner: ['hook'] },
