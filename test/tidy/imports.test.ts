@@ -98,7 +98,12 @@ const LAYERS: readonly Layer[] = [
   { place: 'packages/apiserver/src/leases/election.ts', loads: ['xstate'], only: [] },
   { place: 'packages/apiserver/src/engine.ts', loads: [], only: ['src/engine/'] },
   { place: 'packages/apiserver/src/tracing/', loads: ['@opentelemetry/api'], only: ['packages/apiserver/src/engine.ts'] },
-  { place: 'packages/apiserver/src/', loads: ['node:', 'rxjs', 'xstate', 'hono'], lazy: ['jose', 'yaml', '@grpc/grpc-js'], types: ['jose', '@grpc/grpc-js'] },
+  {
+    place: 'packages/apiserver/src/',
+    loads: ['node:', 'rxjs', 'xstate', 'hono'],
+    lazy: ['jose', 'yaml', '@grpc/grpc-js'],
+    types: ['jose', '@grpc/grpc-js'],
+  },
   { place: 'src/index.ts', loads: [] },
 ]
 
