@@ -16,7 +16,7 @@ import { StatusError } from '../status-errors.ts'
 export const GARBAGE_HOOK = 'start-garbage-collector-controller'
 
 export interface GarbageCollectorOptions {
-  /** Of the server. */
+  /** The informers of the server, which {@link sharedInformers} gives. */
   readonly informers: SharedInformers
   /**
    * The kinds whose objects have owners, or are owners. Of a kind that is not among them nothing is
@@ -107,7 +107,7 @@ async function hasOwner(kinds: readonly Kind[], { metadata }: ApiObject, signal:
 const isKind = ({ group, kind }: Resource, owner: OwnerReference): boolean =>
   owner.kind === kind && owner.apiVersion.includes('/') === (group !== '') && (group === '' || owner.apiVersion.startsWith(`${group}/`))
 
-/** It is gone, or has been changed: then its change has it looked at again. */
+/** Passes over an object that is gone, or has been changed: its change has it looked at again. */
 function leaveWhatIsGone(thrown: unknown): void {
   if (!(thrown instanceof StatusError && (thrown.failure.code === 404 || thrown.failure.code === 409))) throw thrown
 }

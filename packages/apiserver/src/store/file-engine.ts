@@ -12,6 +12,7 @@ import {
   systemClock,
   withFields,
 } from '../engine.ts'
+import { FileCompactor } from './file-compactor.ts'
 import type { Answers, ChangeRow, Reply, Request, StoredRow } from './file-messages.ts'
 import { fileThread } from './file-thread.ts'
 import {
@@ -156,12 +157,6 @@ interface Listener {
   isLive: boolean
 }
 
-/** A revision, and when it was the newest. */
-interface Sample {
-  readonly revision: number
-  readonly at: number
-}
-
 const NOTHING = new Uint8Array(0)
 
 class FileStore implements KeyValueStore {
@@ -177,8 +172,7 @@ class FileStore implements KeyValueStore {
   readonly #listeners = new Set<Listener>()
   /** Why it cannot be written; reads go on. */
   #degraded: StoreError | undefined
-  readonly #samples: Sample[] = []
-  #compaction: unknown
+  readonly #compactor: FileCompactor
   #probe: unknown
   #closing: Promise<void> | undefined
 
@@ -186,6 +180,14 @@ class FileStore implements KeyValueStore {
     this.#settings = settings
     this.#context = context
     this.#clock = clock
+    this.#compactor = new FileCompactor({
+      clock,
+      intervalMs: settings.compactionMs,
+      historyMs: settings.historyMs,
+      newestRevision: () => this.#revision,
+      isWritable: () => this.#degraded === undefined,
+      compact: (revision) => this.compact(revision),
+    })
   }
 
   async open(): Promise<void> {
@@ -196,7 +198,7 @@ class FileStore implements KeyValueStore {
       if (this.#context.signal.aborted) throw storeClosed()
       this.#thread = thread
       this.#revision = revision
-      this.#compactLater()
+      this.#compactor.start()
     } catch (thrown) {
       await thread.end()
       throw thrown
@@ -277,7 +279,8 @@ class FileStore implements KeyValueStore {
   }
 
   async #close(): Promise<void> {
-    for (const timer of [this.#compaction, this.#probe]) this.#clock.clearTimeout(timer)
+    this.#compactor.stop()
+    this.#clock.clearTimeout(this.#probe)
     // What was accepted is written, as its writers wait for it.
     while (this.#isWriting || this.#queue.length > 0) await this.#flush()
     const listeners = [...this.#listeners]
@@ -453,25 +456,9 @@ class FileStore implements KeyValueStore {
     this.#listeners.clear()
     this.#context.onCondition({ is: 'lost', error })
     for (const { watcher } of listeners) watcher.ended(error)
+    this.#compactor.stop()
     this.#clock.clearTimeout(this.#probe)
     this.#probeLater()
-  }
-
-  #compactLater(): void {
-    const { compactionMs, historyMs } = this.#settings
-    this.#clock.clearTimeout(this.#compaction)
-    this.#samples.push({ revision: this.#revision, at: this.#clock.now() })
-    this.#compaction = this.#clock.setTimeout(() => {
-      const old = this.#samples.findLastIndex(({ at }) => at <= this.#clock.now() - historyMs)
-      const sample = this.#samples[old]
-      this.#samples.splice(0, old + 1)
-      const over = (): void => {
-        if (this.#closing === undefined && this.#thread !== undefined) this.#compactLater()
-      }
-      if (sample === undefined || this.#degraded !== undefined) over()
-      // One that fails is tried again the next time.
-      else this.compact(sample.revision).then(over, over)
-    }, compactionMs)
   }
 }
 
