@@ -19,7 +19,7 @@ import { summarize } from './statistics.mjs'
 import { collection, flunder, TOKEN, TOKENS_CSV } from './upstream/setting.mjs'
 
 const isQuick = process.argv.includes('quick')
-const ROUNDS = isQuick ? 2 : 9
+const ROUNDS = isQuick ? 2 : 7
 const scaled = (/** @type {number} */ count) => (isQuick ? Math.ceil(count / 10) : count)
 const OBJECTS = 500
 const WATCHERS = scaled(500)
