@@ -60,7 +60,7 @@ export function comparisonMarkdown(result) {
 
 <!-- Generated from bench/results/upstream.json by npm run generate; do not edit. -->
 
-What a request costs the server's process, here and in the library that this one is modelled on. \`npm run bench:upstream\` repeats it: it needs Go, and ten minutes on a machine that does nothing else. Measured on ${result.date} at commit ${result.commit}:
+What a request costs the server's process, here and in the library that this one is modelled on. In a checkout of the repository \`npm run bench:upstream\` repeats it: it needs Go, and a quarter of an hour on a machine that does nothing else. Measured on ${result.date} at commit ${result.commit}:
 ${result.machine}, k8s.io/apiserver ${result.versions.apiserver} built with Go ${go}, Node ${result.versions.node20.slice(1)} and ${result.versions.node24.slice(1)}.
 
 - **Both servers** speak HTTPS with one certificate, know their user by a token from a file, ask an authorizer that looks for one group, and have the resource \`flunders\` of upstream's sample server in memory. Where it says *audited*, each request makes two events of level Metadata, which are written in batches of 400. Everything else is a default of either.
