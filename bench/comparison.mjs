@@ -100,8 +100,8 @@ export async function comparisonSvg(result) {
   chart.setOption({
     animation: false,
     backgroundColor: '#ffffff',
-    legend: { top: 8, left: 8 },
-    grid: { left: 250, right: 30, top: 44, bottom: 40 },
+    legend: { top: 8, left: 8, itemGap: 40 },
+    grid: { left: 290, right: 30, top: 44, bottom: 40 },
     xAxis: { type: 'value', name: 'CPU, Go is 1', nameLocation: 'middle', nameGap: 26, min: 0 },
     yAxis: { type: 'category', data: rows, axisTick: { show: false } },
     series: NODES.map((name, index) => ({
