@@ -1,7 +1,7 @@
 // Objects whose owners are gone. Fails when: one stays, one is deleted that has an owner still, or
 // whose owner cannot be known, or the server's end is disturbed.
 import { expect, test } from 'vitest'
-import { addGarbageCollector, apiGroup, memoryStorage, type OwnerReference, sharedInformers } from '#apiserver/index.ts'
+import { type ApiObject, addGarbageCollector, apiGroup, memoryStorage, type OwnerReference, sharedInformers } from '#apiserver/index.ts'
 import { planets, widget, widgets } from '../groups/widgets.ts'
 import { serveApi } from '../support/api-server.ts'
 
@@ -10,6 +10,7 @@ const PLANETS = '/apis/demo.example/v1/planets'
 
 async function scene() {
   const memory = memoryStorage()
+  const storage = memory.resource()
   const served = await serveApi({
     setUp: (server) => {
       server.installApiGroups(
@@ -17,7 +18,7 @@ async function scene() {
           group: 'demo.example',
           versions: {
             v1: [
-              { resource: widgets, storage: memory.resource() },
+              { resource: widgets, storage },
               { resource: planets, storage: memory.resource() },
             ],
           },
@@ -37,6 +38,7 @@ async function scene() {
   const owner = (kind: string, name: string, uid: string): OwnerReference => ({ apiVersion: 'demo.example/v1', kind, name, uid })
   return {
     ...served,
+    storage,
     names,
     owner,
     planet: (name: string, ownerReferences: readonly OwnerReference[] = []) =>
@@ -68,4 +70,15 @@ test('an owner of the same name is another one', async () => {
   await widget('kept', owner('Planet', 'earth', uid))
   await widget('orphan', owner('Planet', 'earth', 'the-one-before'))
   await expect.poll(() => names(WIDGETS)).toEqual(['kept'])
+})
+
+test('an object is kept that has no owners, or owners that cannot be looked up', async () => {
+  const { planet, widget: post, owner, storage, names } = await scene()
+  const car = await post('car')
+  await planet('of-a-car', [owner('Widget', 'car', car)])
+  // A server stores no empty list; another program may.
+  await storage.create(widget('without', { namespace: 'default', uid: 'without', ownerReferences: [] }) as ApiObject)
+  await post('orphan', owner('Planet', 'earth', 'the-one-before'))
+  await expect.poll(() => names(WIDGETS)).toEqual(['car', 'without'])
+  expect(await names(PLANETS)).toEqual(['of-a-car'])
 })

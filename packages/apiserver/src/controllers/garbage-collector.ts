@@ -63,7 +63,7 @@ export function addGarbageCollector(server: ApiServer, options: GarbageCollector
     for (const [at, { informer }] of kinds.entries())
       informer.events$.subscribe(({ type, object }) => {
         if (type !== 'deleted') {
-          if (object.metadata.ownerReferences !== undefined) queue.add(keyFor(at, object))
+          if (ownersOf(object).length > 0) queue.add(keyFor(at, object))
           return
         }
         // What it owned, of any kind, is looked at.
@@ -91,16 +91,21 @@ const ownersOf = ({ metadata }: ApiObject): readonly string[] => metadata.ownerR
 
 const keyFor = (at: number, object: ApiObject): string => JSON.stringify([at, keyOf(object)])
 
-/** Looks in the cache first; that an owner is gone is only believed of the server. */
+/**
+ * Looks in the cache first; that an owner is gone is only believed of the server. An owner that
+ * cannot be looked up counts as there: one of an unknown kind, and, for an object without a
+ * namespace, one that would be in some namespace.
+ */
 async function hasOwner(kinds: readonly Kind[], { metadata }: ApiObject, signal: AbortSignal): Promise<boolean> {
-  for (const owner of metadata.ownerReferences ?? []) {
+  const { namespace = '', ownerReferences: owners = [] } = metadata
+  for (const owner of owners) {
     const kind = kinds.find(({ resource }) => isKind(resource, owner))
-    if (kind === undefined) return true
-    const key: ObjectKey = { namespace: kind.resource.isNamespaced ? (metadata.namespace ?? '') : '', name: owner.name }
+    if (kind === undefined || (kind.resource.isNamespaced && namespace === '')) return true
+    const key: ObjectKey = { namespace: kind.resource.isNamespaced ? namespace : '', name: owner.name }
     if (kind.informer.get(key)?.metadata.uid === owner.uid) return true
     if ((await kind.client.get(key, { signal }))?.metadata.uid === owner.uid) return true
   }
-  return metadata.ownerReferences === undefined
+  return owners.length === 0
 }
 
 /** Its group and kind; the version may be another one. */
