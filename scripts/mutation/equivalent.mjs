@@ -19,7 +19,7 @@ export const EQUIVALENT = [
   },
   {
     mutants: /^(transition|action) dropped: root running\.notify-clients\.working: on Cut\.(connections|audit|destroy|flush)/,
-    why: 'Telling begins with the stop, so Cut.hooks and Cut.requests have ended it before.',
+    why: 'Notifying begins with the stop, so Cut.hooks and Cut.requests have ended it before.',
     unheard: true,
   },
   {

@@ -121,12 +121,12 @@ export interface Wire extends ConnectionProtocol {
   readonly hasSent: boolean
 
   /**
-   * Whether its client can be told to leave at any time, by {@link tell}. Otherwise only an answer
-   * tells, by {@link tellBy}.
+   * Whether its client can be told to leave at any time, by {@link notify}. Otherwise only an
+   * answer tells, by {@link notifyBy}.
    */
   readonly notifiesAnyTime: boolean
   /**
-   * Tells the client that the connection closes, and notes it with `connection.noteTold()`. A
+   * Tells the client that the connection closes, and notes it with `connection.noteNotified()`. A
    * second call does nothing.
    */
   notify(): void
@@ -138,8 +138,8 @@ export interface Wire extends ConnectionProtocol {
   notifySoon(withAnswer?: boolean): void
   /**
    * Has the answer to this exchange tell the client that the connection closes, and notes it with
-   * `connection.noteTold()` when it has. Whether it does is asked of `exchange.isToTell()` at the
-   * last moment: when the head of the answer is sent. A second call does nothing.
+   * `connection.noteNotified()` when it has. Whether it does is asked of `exchange.shouldNotify()`
+   * at the last moment: when the head of the answer is sent. A second call does nothing.
    */
   notifyBy(exchange: WireExchange): void
 

@@ -266,7 +266,7 @@ export class Lifecycle implements ServedLife {
     return this.#parts.log
   }
 
-  /** See {@link LastWords.announce}. */
+  /** See {@link FinalOutput.announce}. */
   announce(fields: Readonly<Record<string, string>>, message: string): void {
     this.#parts.finalOutput.announce(fields, message)
   }

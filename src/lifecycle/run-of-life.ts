@@ -118,7 +118,7 @@ export class RunOfLife implements RunnableLife {
     return output.present(shown, endsBySignal)
   }
 
-  /** See {@link LastWords.sayIfLate}. */
+  /** See {@link FinalOutput.sayIfLate}. */
   sayIfLate(): void {
     this.#context.finalOutput.sayIfLate()
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ownTexts } from '../../scripts/house/sources.mjs'
 import { files, read } from './sources.ts'
 
 /**
@@ -24,3 +25,25 @@ test.each(['// L 1.4: nothing', '/** design 2 and V10 */', ' * Design 5: a watch
     expect(citations('src/x.ts', line)).toHaveLength(1)
   },
 )
+
+/** Names in comments that the product's own code does not have: a renaming leaves them behind. */
+function lostLinks(texts: ReadonlyMap<string, string>): readonly string[] {
+  const known = new Set([...texts.values()].flatMap((text) => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '').match(/[\w$]+/g) ?? []))
+  return [...texts].flatMap(([path, text]) =>
+    [...text.matchAll(/\{@link(?:\s|\*)+([\w$.#]+)/g)].flatMap(([, link = '']) =>
+      link.split(/[.#]/).every((name) => name === '' || known.has(name)) ? [] : [`${path}: ${link}`],
+    ),
+  )
+}
+
+test('what a comment links to is there', () => {
+  expect(lostLinks(ownTexts())).toEqual([])
+})
+
+test('a link to what was renamed is seen, over two lines, too', () => {
+  const texts = new Map([
+    ['a.ts', '/** See {@link Traffic.gone} and {@link\n * Lost}. */\nconst x = 1'],
+    ['b.ts', '// See Lost\n/** {@link Traffic#left} */\nclass Traffic { left = 1 }'],
+  ])
+  expect(lostLinks(texts)).toEqual(['a.ts: Traffic.gone', 'a.ts: Lost'])
+})

@@ -159,7 +159,7 @@ export const WATCH_DRAIN_RATE_PER_SECOND_MIN = 200
 export const WATCH_NOTIFY_SHARE = 0.5
 
 /**
- * How many watches per second are told to leave: all within the first {@link WATCH_TELL_SHARE} of
+ * How many watches per second are told to leave: all within the first {@link WATCH_NOTIFY_SHARE} of
  * the grace, never slower than {@link WATCH_DRAIN_RATE_PER_SECOND_MIN}. Without a grace there is
  * nothing to spread: `Infinity`.
  *
