@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { HostProcess } from '../actors/host.ts'
 import { checkArguments } from '../base/arguments.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
+import { CRASH_EVENTS, type CrashEvent, isCrashEvent } from '../base/events.ts'
 import { ProcessExit } from '../base/thrown-exit.ts'
 
 export interface FakeProcessOptions {
@@ -13,9 +14,6 @@ export interface FakeProcessOptions {
   readonly ipc?: boolean
   readonly platform?: NodeJS.Platform
 }
-
-const ORIGINS = ['uncaughtException', 'unhandledRejection'] as const
-type CrashOrigin = (typeof ORIGINS)[number]
 
 /**
  * A process that a test ends, signals and crashes without touching its own: OS signals, crashes and
@@ -78,8 +76,8 @@ export class FakeProcess extends EventEmitter {
    * An uncaught exception. Without a listener the process writes it to stderr and exits with 1.
    * @throws QuiesceError ERR_OPTION_INVALID for a process that is over
    */
-  crash(thrown: unknown, origin: CrashOrigin = 'uncaughtException'): void {
-    if (!ORIGINS.includes(origin)) throw optionError('origin of crash(thrown, origin?)', origin, ORIGINS.join(' or '))
+  crash(thrown: unknown, origin: CrashEvent = 'uncaughtException'): void {
+    if (!isCrashEvent(origin)) throw optionError('origin of crash(thrown, origin?)', origin, CRASH_EVENTS.join(' or '))
     this.#mustLive('crash')
     if (this.#heard(origin, thrown, origin)) return
     this.stderr.write(`${thrown instanceof Error ? thrown.stack : show(thrown)}\n`)

@@ -127,11 +127,11 @@ function wrongAddress(address: unknown): Wrong | undefined {
 export function resolveListener(address: ListenerAddress): ResolvedListener {
   const given = ownFields(address)
   const { tls: certificates, http2 = certificates !== undefined } = resolveOptions(PROTOCOL_OPTIONS, { tls: given.tls, http2: given.http2 })
-  const connectionProtocol = { tls: certificates, http2 }
-  if ('fd' in given) return { fd: given.fd, ...connectionProtocol }
-  if ('path' in given) return { path: given.path, ...(given.mode !== undefined && { mode: given.mode }), ...connectionProtocol }
+  const protocols = { tls: certificates, http2 }
+  if ('fd' in given) return { fd: given.fd, ...protocols }
+  if ('path' in given) return { path: given.path, ...(given.mode !== undefined && { mode: given.mode }), ...protocols }
   const { port: number, host: name } = given
-  return { port: Number(number), ...(name !== undefined && { host: name }), ...connectionProtocol }
+  return { port: Number(number), ...(name !== undefined && { host: name }), ...protocols }
 }
 
 const KIB = 1024
