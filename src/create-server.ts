@@ -79,7 +79,7 @@ export interface ServerParts extends OwnAnswers {
 
 /** A client of its own server, which it reaches whatever that listens on. */
 export interface OwnClient {
-  /** The default certificate; a listener with TLS is known by having this function. */
+  /** Makes the certificate by which this client knows a listener with TLS. */
   readonly pair: () => Promise<OwnPair>
   /** Receives the servers that are about to listen, in their order. */
   opened(servers: readonly Server[]): void

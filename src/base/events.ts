@@ -85,8 +85,8 @@ export interface Straggler extends Partial<ConnectionProtocol> {
    */
   readonly undeliveredBytes?: number
   /**
-   * Whether nothing has said if the answer ends by itself, neither `markRequest` nor `markWatch`
-   * nor `longRunning`, of a request whose answer had begun and not ended.
+   * The mark of a request whose answer had begun and not ended, when neither `markRequest` nor
+   * `markWatch` nor `longRunning` has said whether such an answer ends by itself.
    */
   readonly streaming?: true
 }
@@ -105,9 +105,9 @@ export type LifecycleFact =
       readonly outcome: PhaseOutcome
       /** What was done in the same step, by its name in `machines/on-signal.ts`. */
       readonly does?: Consequence
-      /** The reason of StopRequested. */
+      /** The reason of the stop; with StopRequested alone. */
       readonly reason?: StopReason
-      /** The time of the stop, of StopRequested, in milliseconds from it. */
+      /** The times that the stop has, in milliseconds from it; with StopRequested alone. */
       readonly budget?: StopProfile
     }
   | {

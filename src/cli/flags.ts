@@ -122,7 +122,7 @@ export interface RunSettings extends ServedSettings, ResolvedOf<typeof RUN_OPTIO
    * The settings of a server, as they were written; a command with options of its own takes none.
    */
   readonly serverSettings: readonly Setting[]
-  /** The settings of these that only a server takes that is made here. */
+  /** The settings among these that only a server takes which is created here. */
   readonly createdSettings: readonly Setting[]
 }
 

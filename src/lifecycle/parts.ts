@@ -25,7 +25,7 @@ export interface OwnAnswers {
   readonly failureAnswer?: FailureAnswer
   /** Metrics of its own, after those of health. */
   readonly metrics?: () => readonly MetricFamily[]
-  /** Roots of actors that belong to it: what inspects the life is shown them, too. */
+  /** Roots of actors that belong to it: an inspector of the life sees them, too. */
   readonly actors?: () => readonly InspectedRoot[]
 }
 

@@ -67,8 +67,8 @@ export interface PhaseRow<S extends string = string> {
   /** Start-up waits for this work as long as it takes: it is not ours to hurry. */
   readonly unbounded?: boolean
   /**
-   * The only mode of refusing in which it is there; a row whose condition is false is not part of
-   * this life.
+   * The mode of refusing that has this row; lives in the other mode are made without it. Default:
+   * both have it.
    */
   readonly when?: Mode
 }

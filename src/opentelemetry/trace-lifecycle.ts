@@ -9,7 +9,7 @@ import { hookKey, phaseOfHook, WAITED_FOR_BY } from '../report/view.ts'
 export interface TraceOptions {
   /** Default: the tracer `quiesce` of the global provider. */
   readonly tracer?: Tracer
-  /** The context of the root span. Default: the active one. Default: the active context. */
+  /** The parent of the root span. Default: the active context. */
   readonly parent?: Context
 }
 
@@ -188,8 +188,8 @@ const reasonAttributes = (reason: StopReason | undefined): Attributes =>
   reason ? { 'quiesce.stop.reason': reason.kind, ...(reason.kind === 'os-signal' && { 'quiesce.stop.os_signal': reason.signal }) } : {}
 
 /**
- * The attributes as semantic conventions name them. @see
- * https://opentelemetry.io/docs/specs/semconv/exceptions/
+ * The attributes as semantic conventions name them.
+ * @see https://opentelemetry.io/docs/specs/semconv/exceptions/
  */
 const exceptionAttributes = ({ name, message, stack }: ErrorRecord): Attributes => ({
   'exception.type': name,

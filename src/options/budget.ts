@@ -60,8 +60,7 @@ export const ASKED_SHARE_MAX = 9 / 10
  */
 const EXIT_GRACE_MAX_MS = 1_000
 /**
- * The number of parts of the time after the delay of which requests and watches may use one at
- * least.
+ * The number of equal parts of the time after the delay; requests and watches may use at least one.
  */
 const REQUESTS_DUE_PARTS = 3
 /** Requests never take more than this part of what hooks and requests have together. */

@@ -16,7 +16,7 @@ export interface SummaryLine {
 
 /** Names listed for what was cut; the report itself has all of them. */
 const NAMES_MAX = 3
-/** The number of hooks, the longest first, and of failures and warnings, the first ones. */
+/** The most lines of a kind: of hooks the longest are shown, of failures and warnings the first. */
 const HOOKS_MAX = 12
 const SKIPPED_MAX = 5
 const FAILURES_MAX = 20
@@ -71,7 +71,10 @@ export function summary(report: Report): SummaryLine[] {
 
 /** A last request this near to the end of the delay, or later, says that more may have come. */
 const DELAY_SHARE_MAX = 0.8
-/** The moments of the stop in which requests without a delay say nothing. */
+/**
+ * The time in milliseconds after the stop in which requests show nothing: some still come then
+ * without a delay, too.
+ */
 const SETTLING_MS = 1_000
 
 /**

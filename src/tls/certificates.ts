@@ -105,7 +105,7 @@ export class Certificates {
     }
   }
 
-  /** Serves with the server that was created with {@link options}, before it listens. */
+  /** Takes the server that was created with {@link options}. Call it before the server listens. */
   serve(server: Server): void {
     this.#server = server as TlsServer
     server.on('tlsClientError', () => this.#handshakeErrors++)

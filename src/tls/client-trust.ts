@@ -3,7 +3,7 @@ import type { Provider } from './provider.ts'
 
 /** CAs of clients beside those of the listeners, for all of a server's listeners with TLS. */
 export interface FurtherCas {
-  /** The CA in the place of that of a listener that has none of its own. */
+  /** The client CA of each listener that has none of its own. */
   readonly client?: Provider<ClientCa> | undefined
   /** What it leads to is no client: a proxy, which says itself who its client is. */
   readonly frontProxy?: Provider<ClientCa> | undefined

@@ -35,7 +35,7 @@ export const derOctets = (content: Uint8Array): Buffer => value(OCTET_STRING, co
 export const derUtf8 = (text: string): Buffer => value(UTF8_STRING, Buffer.from(text))
 export const DER_TRUE = Buffer.from([0x01, 0x01, 0xff])
 
-/** A string of whole bits in whole bytes, but for the last one. */
+/** A string of bits, as many as the bytes have but for `unused` ones at the end of the last. */
 export const derBits = (content: Uint8Array, unused = 0): Buffer => value(BIT_STRING, Buffer.from([unused]), content)
 
 /** An integer that is not negative: a first bit that is set would be the sign. */

@@ -22,7 +22,9 @@ export interface Reloading {
   readonly files: readonly string[]
   /** Reads everything again; one error for each that cannot be used. Must not reject. */
   readonly refresh: () => Promise<readonly QuiesceError[]>
-  /** Reports each failure that lasts once, and a folder that cannot be watched once a minute. */
+  /**
+   * Reports a failure once, when it has lasted, and once a minute a folder that cannot be watched.
+   */
   readonly failed: (error: QuiesceError) => void
   /** Runs about once a minute. */
   readonly tick: () => void

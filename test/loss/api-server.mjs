@@ -23,12 +23,12 @@ const echoes = defineResource({
   },
 })
 
-/** Keeps nothing: an object is read from its name, and one that is created is given back; either takes its time. */
 let version = 0
 const late = async (object) => {
   if (object.spec.ms > 0) await sleep(object.spec.ms)
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(++version) } }
 }
+/** Keeps nothing: an object is read from its name, and one that is created is given back; either takes its time. */
 const storage = {
   get: ({ name }) => {
     const object = echoNamed(name)

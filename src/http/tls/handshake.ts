@@ -46,7 +46,7 @@ class Handshake implements Wire {
   readonly protocol = 'TLS handshake'
   readonly tls = 'pending'
   readonly stage = 'TLS handshake'
-  /** Whether it can be notified now: its turn counts when its protocol is known. */
+  /** Its turn is given now, and counts when its protocol is known. */
   readonly notifiesAnyTime = true
   readonly #clock: Clock
   readonly #onClose: () => void

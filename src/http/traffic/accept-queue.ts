@@ -69,7 +69,7 @@ export interface Emptying {
   readonly seal: QueueSeal | undefined
   /** `clock.now()` by which the listener has to close: no queue is reopened for longer. */
   readonly closesBy: number
-  /** The signal after which nothing is left to be emptied. */
+  /** The signal is aborted when nothing is left to be emptied. */
   readonly signal: AbortSignal
   /**
    * Observes every turn of the loop, with the time since the beginning; without end when the queue

@@ -12,7 +12,7 @@ interface Limit {
   readonly ms: (context: LifecycleContext, profile: StopProfile) => number | undefined
   /** Children of the phase that begin when it is over, or make it pointless. */
   readonly until: readonly string[]
-  /** A piece of work that only the end of the limit may begin. */
+  /** The one among them that only the end of the limit may begin. */
   readonly ends?: string
 }
 

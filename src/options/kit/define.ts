@@ -100,7 +100,7 @@ export interface Needs {
   readonly when?: (given: unknown) => boolean
   /** Whether what is given beside it is enough. Default: one of them is there, and is not off. */
   readonly isMet?: (beside: Readonly<Record<string, unknown>>) => boolean
-  /** The only places where lives are made that have it. Default: everywhere. */
+  /** The ways to make a life for which this holds. Default: all. */
   readonly at?: readonly Place[]
 }
 

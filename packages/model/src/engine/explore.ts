@@ -62,7 +62,7 @@ export interface Exploration<M extends AnyStateMachine = AnyStateMachine> {
    * it.
    */
   readonly sayable?: readonly string[]
-  /** The type of the machine, which properties of this machine may name; never set. */
+  /** A type alone, never set: it tells properties what the machine has. */
   readonly of?: M | undefined
 }
 

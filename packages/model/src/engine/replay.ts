@@ -225,7 +225,7 @@ export interface ConformanceOptions {
    */
   readonly every?: 'state' | 'edge'
   /**
-   * The share of ways to replay, every so many-th, for systems with many states. Default 1: all.
+   * Replays every so many-th way only, for systems with many states. Default 1: all ways.
    */
   readonly sample?: number
 }
