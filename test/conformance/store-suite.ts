@@ -249,6 +249,35 @@ export function storeSuite({ name, place, survives }: EngineUnderTest): void {
       expect(watch.changes.map(lineOf)).toEqual([`/w/a@${now + 3} 2 > 3`])
     })
 
+    test('has a watch that begins behind a list miss nothing that is written meanwhile', async () => {
+      const store = await open()
+      const range = withPrefix('/w/')
+      const written: number[] = []
+      let isOver = false
+      const lane = async (name: string): Promise<void> => {
+        for (let at = 0; !isOver; at++) {
+          written.push(await put(store, `/w/${name}`, `${at}`))
+          // A write in memory takes no time, in which nothing else would be done.
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+      }
+      const lanes = Promise.all(['a', 'b', 'c', 'd'].map(lane))
+      const watches: { readonly after: number; readonly watch: ReturnType<typeof recorder> }[] = []
+      while (watches.length < 40) {
+        const { revision: after } = await store.range(range)
+        watches.push({ after, watch: recorder(store, { ...range, after }) })
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      isOver = true
+      await lanes
+      written.sort((a, b) => a - b)
+      const last = written.at(-1) as number
+      for (const { after, watch } of watches) {
+        await watch.upTo(last)
+        expect(watch.changes.map(({ revision }) => revision)).toEqual(written.filter((revision) => revision > after))
+      }
+    })
+
     test('ends a watch behind which not all changes are known, and no other', async () => {
       const store = await open()
       const first = await put(store, '/a', '1')

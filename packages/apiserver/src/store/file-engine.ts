@@ -396,19 +396,19 @@ class FileStore implements KeyValueStore {
     const { from, to } = query
     try {
       this.#opened()
-      while (query.after !== undefined && listener.revision < this.#revision && this.#listeners.has(listener)) {
+      if (query.after === undefined) return this.#goLive(listener, [])
+      // Asked for also where nothing is known to have changed: a write may be under way, and the
+      // revision may be older than all that is known.
+      while (this.#listeners.has(listener)) {
         const after = listener.revision
         const { changes, upTo, bytes } = await this.#ask({ op: 'changes', from, to, after, limit: MESSAGE_ROWS })
         if (!this.#listeners.has(listener)) return
         listener.revision = Math.max(after, upTo)
         const given = changes.map((row) => changeOf(row, bytes))
         // The last part comes with the news that the watch is in place.
-        if (listener.revision < this.#revision) watcher.next(given, listener.revision)
-        else return this.#goLive(listener, given)
+        if (listener.revision >= this.#revision) return this.#goLive(listener, given)
+        watcher.next(given, listener.revision)
       }
-      // It may be older than all that is known, though nothing has changed since.
-      if (query.after !== undefined) await this.#ask({ op: 'changes', from, to, after: query.after, limit: 0 })
-      this.#goLive(listener, [])
     } catch (thrown) {
       if (this.#listeners.delete(listener)) watcher.ended(thrown as StoreError)
     }
