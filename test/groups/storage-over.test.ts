@@ -175,6 +175,27 @@ for (const watchCache of [true, false])
       expect(store.state).toBe('closed')
     })
 
+    test('what is no object ends watches and lists, and not the write or the process', async () => {
+      const { store, kv } = openEngine()
+      const storage = storageOver(store, OF, { watchCache })
+      await storage.create(object('a'))
+      const seen: (string | number)[] = []
+      const hear = ({ object: { metadata } }: StorageEvent) => void seen.push(metadata.name)
+      await storage.watch('1', hear, ({ failure }) => void seen.push(failure.code))
+      const key = '/registry/demo.example/widgets/default/b'
+      // As whoever else writes to the same etcd may.
+      expect(await kv().put({ key, value: Buffer.from('no object') })).toMatchObject({ isDone: true })
+      await expect.poll(() => seen).toEqual([500])
+      await expect(storage.list(ALL)).rejects.toThrow(`what is stored as ${key} is no object`)
+      const refused: string[] = []
+      const refuse = (why: Error) => void refused.push(why.message)
+      await storage.watch('1', hear, refuse).catch(refuse)
+      await expect.poll(() => refused.join()).toContain('is no object')
+      await kv().delete({ key })
+      await storage.create(object('c'))
+      expect(namesOf((await storage.list(ALL)).items)).toEqual(['default/a', 'default/c'])
+    })
+
     test('a watch that its store has lost is said to be over', async () => {
       const { store, kv } = openEngine()
       const storage = storageOver(store, OF, { watchCache })

@@ -6,8 +6,9 @@ import type { Store } from '../../store/store.ts'
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api-object.ts'
 import { atRevision, decodeObject, encodeObject } from './object-codec.ts'
 import type { ListQuery, Page, Storage, StorageEvent, StorageWatch } from './storage.ts'
-import { asStatus, statusOfStore } from './store-status.ts'
+import { asStatus, statusOfEnded } from './store-status.ts'
 import { type CachedState, WatchCache } from './watch-cache.ts'
+import { watchStore } from './watch-store.ts'
 
 export interface StorageOverOptions {
   /** The group of the resource; empty for the one without a name. */
@@ -207,7 +208,8 @@ export class StoreStorage implements Required<Omit<Storage, 'review'>> {
     const newest = store.ownRevision ?? (await store.revision())
     if (after > newest) throw expired(`resource version ${after} is not one of this storage`)
     let revision = after
-    const watch = store.watch(
+    const watch = watchStore(
+      store,
       { ...withPrefix(this.#prefix), after },
       {
         next: (changes, upTo) => {
@@ -219,8 +221,7 @@ export class StoreStorage implements Required<Omit<Storage, 'review'>> {
           }
           revision = Math.max(revision, upTo)
         },
-        ended: (why) =>
-          ended(why.reason === 'unavailable' ? expired(`the storage has lost its watch: ${why.message}`) : statusOfStore(why)),
+        ended: (why) => ended(statusOfEnded(why)),
       },
     )
     return {

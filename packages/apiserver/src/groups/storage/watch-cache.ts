@@ -2,12 +2,13 @@ import { type Clock, deferred } from '../../engine.ts'
 import { expired, type StatusError, tooLargeResourceVersion } from '../../status-errors.ts'
 import { type KeyValueStore, type StoreChange, type StoreWatch, withPrefix } from '../../store/key-value-store.ts'
 import { indexOfKey } from '../../store/sorted-keys.ts'
-import type { StoreError } from '../../store/store-error.ts'
+import { type StoreError, storeClosed } from '../../store/store-error.ts'
 import type { ApiObject } from '../api-object.ts'
 import { type Change, History } from './history.ts'
 import { atRevision, decodeObject } from './object-codec.ts'
 import type { StorageEvent, StorageWatch } from './storage.ts'
-import { statusOfStore } from './store-status.ts'
+import { statusOfEnded, statusOfStore } from './store-status.ts'
+import { watchStore } from './watch-store.ts'
 
 export interface WatchCacheOptions {
   /** The prefix of the keys of its objects. */
@@ -178,13 +179,14 @@ export class WatchCache {
       // The next key is the last one with the smallest character behind it.
       from = last !== undefined && count > entries.length ? `${last.key}\0` : undefined
     }
-    if (this.#isClosed) return
+    if (this.#isClosed) throw storeClosed()
     this.#objects.clear()
     for (const [key, object] of objects) this.#objects.set(key, object)
     this.#keys = objects.map(([key]) => key)
     this.#revision = at as number
     this.#history = new History(window, this.#revision)
-    this.#watch = this.#store.watch(
+    this.#watch = watchStore(
+      this.#store,
       { ...range, after: this.#revision },
       { next: (changes, revision) => this.#next(changes, revision), ended: (why) => this.#ended(why) },
     )
@@ -219,8 +221,7 @@ export class WatchCache {
     this.#following = undefined
     const listeners = [...this.#listeners]
     this.#listeners.clear()
-    const status = why.reason === 'closed' ? statusOfStore(why) : expired(`the storage has lost its watch: ${why.message}`)
-    for (const { ended } of listeners) ended(status)
+    for (const { ended } of listeners) ended(statusOfEnded(why))
     for (const { done } of [...this.#waiters]) done(false)
   }
 
@@ -245,7 +246,8 @@ export class WatchCache {
     const { from } = history
     const changes: Change[] = []
     const { promise, resolve, reject } = deferred<void>()
-    const watch = this.#store.watch(
+    const watch = watchStore(
+      this.#store,
       { ...withPrefix(prefix), after },
       {
         next: (given, revision) => {
