@@ -60,14 +60,14 @@ export function comparisonMarkdown(result) {
 
 <!-- Generated from bench/results/upstream.json by npm run generate; do not edit. -->
 
-What a request costs the server's process, here and in the library that this one is modelled on. In a checkout of the repository \`npm run bench:upstream\` repeats it: it needs Go, and a quarter of an hour on a machine that does nothing else. Measured on ${result.date} at commit ${result.commit}:
+This page compares what a request costs in \`@quiesce/apiserver\` and in \`k8s.io/apiserver\`, the library in Go that it is modelled on. \`npm run bench:upstream\` in a checkout of the repository repeats the measurement; it needs Go, and takes a quarter of an hour on an idle machine. The numbers are of ${result.date}, at commit ${result.commit}:
 ${result.machine}, k8s.io/apiserver ${result.versions.apiserver} built with Go ${go}, Node ${result.versions.node20.slice(1)} and ${result.versions.node24.slice(1)}.
 
-- **Both servers** speak HTTPS with one certificate, know their user by a token from a file, ask an authorizer that looks for one group, and have the resource \`flunders\` of upstream's sample server in memory. Where it says *audited*, each request makes two events of level Metadata, which are written in batches of 400. Everything else is a default of either.
-- **Upstream's resource** is its generic registry over its watch cache over a map: no disk and no etcd. It keeps managed fields of every object, which this server does not: a list of 500 is ${result.listBytes[GO]} bytes there and ${result.listBytes[NODES[1]]} here.
-- **CPU** is what the kernel counts for the whole process, all threads and the collection of garbage included. Each server has one core, the clients the other. The servers are asked in turns, ${result.rounds} rounds in another order each; the tables have medians.
-- **A ratio** is made in each round. In brackets is where the median of as many rounds as one likes lies, with 95 % confidence. *Go again* is a second process of the same program: what it differs by is noise.
-- **A target** is met when all of that interval is below it, missed when all of it is above, and open otherwise.
+- **Both servers** use HTTPS with the same certificate, read the user's token from a file, call an authorizer that checks one group, and keep the resource \`flunders\` of upstream's sample server in memory. In rows marked *audited*, each request writes two audit events of level Metadata, in batches of 400. All other settings are defaults.
+- **Upstream's resource** uses its generic registry and its watch cache over a map, without disk and without etcd. It stores managed fields in every object, which this server does not have, so its answers are longer: a list of 500 is ${result.listBytes[GO]} bytes there and ${result.listBytes[NODES[1]]} here.
+- **CPU** is the CPU time of the whole process as the kernel counts it, with all threads and garbage collection. The servers run on one core and the clients on the other. There are ${result.rounds} rounds; each asks every server, in a different order. The tables show medians.
+- **Ratios** to Go are computed in each round. The brackets hold the 95 % confidence interval of the median ratio. *Go again* is a second process of the same Go program, so its difference from 1 is noise.
+- **Targets** are met when the whole interval is below the target, missed when the whole interval is above it, and open otherwise.
 
 ![CPU per request, as a ratio to Go](images/upstream.svg)
 
@@ -88,7 +88,7 @@ ${names
   })
   .join('\n')}
 
-The end of Go's server closes idle connections at once; this one keeps its listener for a last call, so that connections in the accept queue are answered ([decision 18](https://github.com/quiesce/quiesce/blob/main/docs/decisions/0018-the-last-call.md)).
+Go's server closes idle connections at once when it stops. This server keeps its listener open for a moment longer, the last call, so that connections in the accept queue are answered ([decision 18](https://github.com/quiesce/quiesce/blob/main/docs/decisions/0018-the-last-call.md)).
 `
 }
 
