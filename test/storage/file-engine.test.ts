@@ -1,13 +1,12 @@
 // A store in a file, in processes that are killed, on disks that are full, and with pages that are
 // not what was written. Fails when: an acknowledged write is lost, a revision is used twice, what
 // is not durable is read, garbage is read, or the file grows for ever.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type FileEngineOptions, fileEngine } from '#apiserver/store/file-engine.ts'
@@ -15,10 +14,8 @@ import { type KeyValueStore, withPrefix } from '#apiserver/store/key-value-store
 import type { StoreError } from '#apiserver/store/store-error.ts'
 import { generator } from '../support/random.mjs'
 import { seed } from '../support/seed.ts'
+import { type Said, StoreProcess } from './store-process.ts'
 
-type Said = Readonly<Record<string, unknown>>
-
-const FIXTURE = fileURLToPath(new URL('../fixtures/store.mjs', import.meta.url))
 /** `npm run test:crash` has two hundred. */
 const CRASHES = Number(process.env['CRASH_RUNS'] ?? 8)
 const WRITERS = 12
@@ -33,41 +30,6 @@ async function folderOf(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quiesce-file-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
-}
-
-/** The fixture, and what it has said. */
-class StoreProcess {
-  readonly child: ChildProcess
-  readonly said: Said[] = []
-  readonly #ended: Promise<void>
-
-  constructor(settings: object, via: readonly string[] = []) {
-    const [command = '', ...args] = [...via, process.execPath, FIXTURE, JSON.stringify(settings)]
-    this.child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
-    createInterface(this.child.stdout as NodeJS.ReadableStream).on('line', (line) => void this.said.push(JSON.parse(line) as Said))
-    this.#ended = new Promise((resolve) => void this.child.on('close', () => resolve()))
-    onTestFinished(() => void this.child.kill('SIGKILL'))
-  }
-
-  tell(command: string, given: object = {}): void {
-    this.child.stdin?.write(`${JSON.stringify({ command, ...given })}\n`)
-  }
-
-  async hears(is: (said: Said) => boolean): Promise<Said> {
-    await expect.poll(() => this.said.some(is), { interval: 5 }).toBe(true)
-    return this.said.find(is) as Said
-  }
-
-  /** The answer to the next write of a key. */
-  async put(key: string, size: number): Promise<Said> {
-    this.tell('put', { key, size })
-    return this.hears((said) => said['put'] === key)
-  }
-
-  async kill(): Promise<void> {
-    this.child.kill('SIGKILL')
-    await this.#ended
-  }
 }
 
 async function openFile(options: FileEngineOptions): Promise<KeyValueStore> {
