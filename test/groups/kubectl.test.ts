@@ -1,51 +1,22 @@
 // The real kubectl against the example. Fails when: one of its commands ends otherwise than against
 // a server of Kubernetes, or `get -w` is an error when the server ends.
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { COMMAND_MS, useKubectl } from '../support/kubectl.ts'
 import { TestProcess } from '../support/process.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/api-servers.mjs', import.meta.url))
-const COMMAND_MS = 30_000
-
-/** Of the machine; another one where it is named. */
-const KUBECTL = process.env['KUBECTL'] ?? 'kubectl'
-const client = spawnSync(KUBECTL, ['version', '--client', '--output=json'], { timeout: COMMAND_MS, encoding: 'utf8' })
-const isThere = client.status === 0
-/** 20 is that of Debian 12. */
-const minor = isThere ? Number.parseInt((JSON.parse(client.stdout) as { clientVersion: { minor: string } }).clientVersion.minor, 10) : 0
+const { isThere, minor, folder, run: kubectl } = useKubectl()
 /** Waits for a field, and for the end of what is gone. */
 const isOfToday = minor >= 28
-const folder = mkdtempSync(join(tmpdir(), 'quiesce-kubectl-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const order = (tea: string, cups: number): string =>
   JSON.stringify({ apiVersion: 'shop.example/v1', kind: 'Order', metadata: { name: tea }, spec: { tea, cups } })
 
-interface Running {
-  /** What it has said so far. */
-  readonly text: () => string
-  readonly ended: Promise<{ readonly code: number | null; readonly text: string }>
-}
-
-/** A kubectl without a configuration of its user's. */
-function kubectl(port: number, ...args: readonly string[]): Running {
-  const all = ['--server', `http://127.0.0.1:${port}`, '--cache-dir', join(folder, 'cache'), ...args]
-  const child = spawn(KUBECTL, all, { env: { ...process.env, KUBECONFIG: join(folder, 'config') }, timeout: COMMAND_MS })
-  let text = ''
-  const hear = (chunk: Buffer): void => {
-    text += chunk.toString()
-  }
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', hear)
-  return { text: () => text, ended: new Promise((resolve) => child.on('close', (code) => resolve({ code, text }))) }
-}
-
 test(isThere ? 'every command ends as it should' : 'kubectl is not on this machine: install kubernetes-client', async () => {
   if (!isThere) return
-  writeFileSync(join(folder, 'config'), '')
   const file = join(folder, 'order.json')
   const program = new TestProcess([process.execPath, EXAMPLE], { env: { PORT: '0' }, speaksOn: 'stdout' }, '')
   const serving = () => program.log.find(({ msg }) => msg.startsWith('Serving on'))

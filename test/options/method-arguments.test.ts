@@ -71,6 +71,7 @@ const OBJECTS: Readonly<Record<string, Of>> = {
       'installApiGroups(...groups)': [apiserver.apiGroup({ group: 'a.example', versions: {} })],
       'installApiGroupsWhen(name, groups)': ['a', Promise.resolve([])],
       'installLegacyApiGroup(prefix, group)': ['/api', apiserver.apiGroup({ group: '', versions: {} })],
+      'enableGarbageCollection(...resources)': [apiserver.LEASES],
       'handle(path, handler, options?)': ['/a', nothing, {}],
       'handlePrefix(path, handler, options?)': ['/a/', nothing, {}],
       'handleUpgrade(path, handler)': ['/a', nothing],

@@ -27,6 +27,7 @@ import { Facts } from './facts.ts'
 import type { ApiGroup } from './groups/api-group.ts'
 import { awaitedGroups } from './groups/awaited-groups.ts'
 import type { GroupInstaller } from './groups/group-installer.ts'
+import type { Resource } from './groups/resource/define-resource.ts'
 import { installerFor } from './groups-of-server.ts'
 import { LoopbackBeforeLife, type WithLoopback, withLoopback } from './loopback/before-life.ts'
 import type { Loopback, LoopbackClient } from './loopback/loopback.ts'
@@ -196,6 +197,20 @@ export class ApiServer implements Delegate {
     const installed = this.#groups.installLegacy(prefix, group)
     this.#served.handleMissing(openApiPaths(this.config, this.#groups))
     return installed
+  }
+
+  /**
+   * Says that a garbage collector looks after the objects of these kinds, of this server and those
+   * behind it: who deletes one with `Foreground` or `Orphan` has it stay until the collector has
+   * done its part. `addGarbageCollector()` does this; a collector in another program needs it to be
+   * called. Without a collector such objects would never be gone, so the default is that requests
+   * for it change nothing.
+   * @throws QuiesceError ERR_OPTION_INVALID
+   * @see kubernetes/apiserver pkg/registry/generic/options.go RESTOptions.EnableGarbageCollection
+   */
+  enableGarbageCollection(...resources: readonly Resource[]): void {
+    this.#groups.collect(resources)
+    this.nextDelegate.enableGarbageCollection?.(...resources)
   }
 
   /**

@@ -1,5 +1,6 @@
 import { checkArguments, type InspectedRoot, type ServedLife } from './engine.ts'
 import type { ApiGroup } from './groups/api-group.ts'
+import type { Resource } from './groups/resource/define-resource.ts'
 import type { Loopback } from './loopback/loopback.ts'
 import { notFoundUntilComplete } from './mux/not-found.ts'
 import type { ApiHandler } from './mux/path-mux.ts'
@@ -23,6 +24,8 @@ export interface Delegate {
   readonly registered: ApiServerRegistrations
   /** Roots of the actors of its stores, and of those behind it. */
   readonly actors?: () => readonly InspectedRoot[]
+  /** Has deletions of these kinds, here or behind, have the garbage collector's finalizers. */
+  readonly enableGarbageCollection?: (...resources: readonly Resource[]) => void
   /** The one behind it, to walk the chain; undefined at its end. */
   readonly nextDelegate: Delegate | undefined
   /** The server that is run is being prepared: its life and its own client are those of all. */

@@ -81,7 +81,7 @@ export {
   type VersionDefinition,
 } from './groups/resource/define-resource.ts'
 export type { JsonSchema, StandardJsonSchema } from './groups/resource/schema.ts'
-export type { Strategy } from './groups/resource/strategy.ts'
+export type { GarbageCollectionPolicy, Strategy } from './groups/resource/strategy.ts'
 export { selfReviews } from './groups/reviews/self-reviews.ts'
 export { type MemoryStorage, type MemoryStorageOptions, memoryStorage } from './groups/storage/memory-storage.ts'
 export type { ListQuery, MaybePromise, Page, ReviewContext, Storage, StorageEvent, StorageWatch } from './groups/storage/storage.ts'

@@ -1,5 +1,6 @@
 import { checkArguments, type InspectedRoot, optionError, QuiesceError, show, withFields } from '../engine.ts'
 import type { ApiHandler } from '../mux/path-mux.ts'
+import { qualifiedName } from '../status-errors.ts'
 import type { ApiGroup, ApiVersion } from './api-group.ts'
 import { Container, type Route } from './container.ts'
 import { apiGroupDocument, apiGroupList, apiResourceList, apiVersions } from './discovery/documents.ts'
@@ -7,7 +8,7 @@ import { DISCOVERY_TYPES, discoveryPage, discoveryRoot } from './discovery/pages
 import { GroupStorages, type StorageHost } from './group-storages.ts'
 import { openApiPages } from './openapi/pages.ts'
 import { openApiV2Page } from './openapi/v2-page.ts'
-import { groupVersion } from './resource/define-resource.ts'
+import { groupVersion, type Resource } from './resource/define-resource.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import type { RestWorld } from './rest/rest-request.ts'
 
@@ -17,9 +18,11 @@ const LEGACY_PREFIXES = ['/api']
 /** What `apiGroup()` returns. */
 const GROUP = withFields('what apiGroup() returned', 'group', 'versions')
 
+const RESOURCE = withFields('what defineResource() returns', 'group', 'plural')
+
 /** What of a server a group needs when it is installed. */
 export interface InstallerParts {
-  readonly world: RestWorld
+  readonly world: Omit<RestWorld, 'collects'>
   /** Groups of the servers behind this one, which its discovery names, too. */
   readonly delegated: () => readonly ApiGroup[]
   readonly storages: StorageHost
@@ -36,6 +39,9 @@ export interface InstallerParts {
 export class GroupInstaller {
   readonly #parts: InstallerParts
   readonly #storages: GroupStorages
+  readonly #world: RestWorld
+  /** Kinds that a garbage collector looks after, by their qualified names. */
+  readonly #collected = new Set<string>()
   #groups: readonly ApiGroup[] = []
   #container = new Container([])
   /** `/apis/GROUP`, or `/api`: everything below them is the container's. */
@@ -44,6 +50,7 @@ export class GroupInstaller {
   constructor(parts: InstallerParts) {
     this.#parts = parts
     this.#storages = new GroupStorages(parts.storages)
+    this.#world = { ...parts.world, collects: (of) => this.#collected.has(qualifiedName(of)) }
     this.openApi = openApiPages(
       () => this.allGroups,
       parts.info,
@@ -68,6 +75,15 @@ export class GroupInstaller {
   /** Roots of the actors of its stores. */
   actors(): readonly InspectedRoot[] {
     return this.#storages.actors()
+  }
+
+  /**
+   * Has a garbage collector look after kinds, from the next deletion on.
+   * @throws QuiesceError ERR_OPTION_INVALID
+   */
+  collect(resources: readonly Resource[]): void {
+    checkArguments('enableGarbageCollection(...resources)', [resources, RESOURCE])
+    for (const { group, plural } of resources) this.#collected.add(qualifiedName({ group, resource: plural }))
   }
 
   /** Groups may come later. */
@@ -157,7 +173,7 @@ export class GroupInstaller {
         : page(rootOf(group), discoveryPage(apiGroupDocument(group))),
       ...group.versions.flatMap((version) => [
         page(baseOf(group, version), discoveryPage(apiResourceList(group, version))),
-        ...version.resources.flatMap((served) => resourceRoutes(baseOf(group, version), served, this.#parts.world)),
+        ...version.resources.flatMap((served) => resourceRoutes(baseOf(group, version), served, this.#world)),
       ]),
     ]
   }

@@ -1,5 +1,7 @@
+import { goQuote } from '../engine.ts'
 import { labelProblems, labelValueProblems, qualifiedNameProblems, subdomainProblems } from '../names.ts'
 import { type Fields, isFields, type ObjectMeta, type OwnerReference, setField } from './api-object.ts'
+import { DELETE_DEPENDENTS, ORPHAN_DEPENDENTS } from './deletion-finalizers.ts'
 import { type FieldError, fieldErrors } from './field-errors.ts'
 
 /** What Go calls the types that JSON values do not fit. */
@@ -135,7 +137,26 @@ export function metaErrors(metadata: ObjectMeta, isNamespaced: boolean): readonl
   if (bytes > ANNOTATIONS_MAX) errors.push(fieldErrors.tooLong('metadata.annotations', ANNOTATIONS_MAX))
   errors.push(...ownerErrors(ownerReferences))
   for (const [index, finalizer] of finalizers.entries()) invalid(`finalizers[${index}]`, finalizer, qualifiedNameProblems(finalizer))
+  if (finalizers.includes(ORPHAN_DEPENDENTS) && finalizers.includes(DELETE_DEPENDENTS))
+    invalid('finalizers', finalizers, [`finalizer ${ORPHAN_DEPENDENTS} and ${DELETE_DEPENDENTS} cannot be both set`])
   return errors
+}
+
+/**
+ * What may not become of the metadata of an object that is there.
+ * @see kubernetes/apimachinery pkg/api/validation/objectmeta.go ValidateObjectMetaAccessorUpdate
+ */
+export function metaUpdateErrors({ finalizers = [] }: ObjectMeta, old: ObjectMeta): readonly FieldError[] {
+  if (old.deletionTimestamp === undefined) return []
+  const added = [...new Set(finalizers)].filter((each) => !old.finalizers?.includes(each)).sort()
+  if (added.length === 0) return []
+  const shown = `[]string{${added.map(goQuote).join(', ')}}`
+  return [
+    fieldErrors.forbidden(
+      'metadata.finalizers',
+      `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`,
+    ),
+  ]
 }
 
 function ownerErrors(owners: readonly OwnerReference[]): readonly FieldError[] {

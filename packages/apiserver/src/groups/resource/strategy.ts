@@ -2,6 +2,13 @@ import type { ApiObject } from '../api-object.ts'
 import type { FieldError } from '../field-errors.ts'
 
 /**
+ * What becomes of objects that are owned by one that is deleted, where the request does not say so:
+ * they are deleted behind it, or they stay. With `Unsupported` a request cannot say anything.
+ * @see kubernetes/apiserver pkg/registry/rest/delete.go GarbageCollectionPolicy
+ */
+export type GarbageCollectionPolicy = 'DeleteDependents' | 'OrphanDependents' | 'Unsupported'
+
+/**
  * What a kind does by itself when its objects are written. The objects that it is given are the
  * request's own, and may be changed; the old one is the stored one, and may not.
  * @see kubernetes/apiserver pkg/registry/rest/create.go RESTCreateStrategy, update.go
@@ -18,4 +25,9 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly canonicalize?: (object: T) => void
   /** Whether a PUT needs no `resourceVersion`. Default true. */
   readonly allowsUnconditionalUpdate?: boolean
+  /**
+   * What becomes of what its objects own, once a garbage collector looks after the kind. Default
+   * `DeleteDependents`.
+   */
+  readonly garbageCollectionPolicy?: GarbageCollectionPolicy
 }

@@ -1,11 +1,12 @@
 import { auditRequestObject } from '../../audit/request-audit.ts'
 import { badRequest, conflict } from '../../status-errors.ts'
 import { type Admitted, hasAdmission, mutateBy, validateBy } from '../admission/admit.ts'
-import { type ApiObject, type Fields, isFields, keyOf } from '../api-object.ts'
+import { type ApiObject, type Fields, isFields, isSameJson, keyOf, type ObjectMeta } from '../api-object.ts'
+import { deletionFinalizers, type Propagation } from '../deletion-finalizers.ts'
 import { type FieldError, fieldErrors } from '../field-errors.ts'
 import { orderedMeta } from '../object-meta.ts'
 import { readValue } from './decode.ts'
-import { dryRunErrors, listOptions, refuseOptions, wholeNumber } from './options.ts'
+import { dryRunErrors, flag, listOptions, refuseOptions, wholeNumber } from './options.ts'
 import { listAs, negotiateOutput, objectAs, send } from './output.ts'
 import { timestamp } from './prepare.ts'
 import { objectList, storedObject } from './read.ts'
@@ -13,7 +14,7 @@ import { isYaml, readBody } from './read-body.ts'
 import type { RestRequest } from './rest-request.ts'
 
 /** The part of DeleteOptions that changes what is done. */
-interface DeleteOptions {
+interface DeleteOptions extends Propagation {
   readonly isDryRun: boolean
   readonly uid: string | undefined
   readonly resourceVersion: string | undefined
@@ -28,7 +29,8 @@ export async function deleteObject(rest: RestRequest): Promise<void> {
     checkPreconditions(rest, object, options)
     const outcome = await deleteStored(rest, object, options)
     if (outcome === undefined) continue
-    if (outcome !== 'gone') return send(rest, output, 200, objectAs(rest, output, outcome))
+    // As upstream: only who asks in the older form is told that it is not gone yet.
+    if (outcome !== 'gone') return send(rest, output, options.orphanDependents === false ? 202 : 200, objectAs(rest, output, outcome))
     const { group, plural: kind } = rest.resource
     const { name, uid } = object.metadata
     const details = { name, ...(group !== '' && { group }), kind, uid }
@@ -55,7 +57,8 @@ export async function deleteCollection(rest: RestRequest): Promise<void> {
  * What has come of it: it is gone, or, as its finalizers have to be gone first, as it is now.
  * Undefined: it has been changed meanwhile.
  */
-async function deleteStored(rest: RestRequest, object: ApiObject, { isDryRun }: DeleteOptions): Promise<ApiObject | 'gone' | undefined> {
+async function deleteStored(rest: RestRequest, object: ApiObject, options: DeleteOptions): Promise<ApiObject | 'gone' | undefined> {
+  const { isDryRun } = options
   if (hasAdmission(rest)) {
     const admitted: Admitted = { operation: 'DELETE', object: undefined, oldObject: object, isDryRun }
     await mutateBy(rest, admitted)
@@ -63,21 +66,36 @@ async function deleteStored(rest: RestRequest, object: ApiObject, { isDryRun }: 
   }
   const { metadata } = object
   const expected = metadata.resourceVersion as string
-  if (metadata.finalizers === undefined || rest.storage.update === undefined) {
+  const finalizers = finalizersOf(rest, metadata, options)
+  if (finalizers.length === 0 || rest.storage.update === undefined) {
     if (isDryRun) return 'gone'
     return (await rest.storage.delete(keyOf(object), expected)) && 'gone'
   }
-  if (metadata.deletionTimestamp !== undefined) return object
-  const marked: ApiObject = {
+  const marked = beingDeleted({ ...object, metadata: { ...metadata, finalizers } }, rest.world.clock.wall())
+  if (isSameJson(marked, object)) return object
+  return isDryRun ? marked : rest.storage.update(marked, expected)
+}
+
+/** Those of the garbage collector only where there is one: else the object would never be gone. */
+function finalizersOf(rest: RestRequest, metadata: ObjectMeta, options: DeleteOptions): readonly string[] {
+  if (!rest.world.collects(rest.qualified)) return metadata.finalizers ?? []
+  return deletionFinalizers(metadata, options, rest.resource.strategy.garbageCollectionPolicy)
+}
+
+/** @see kubernetes/apiserver pkg/registry/generic/registry/store.go markAsDeleting */
+function beingDeleted(object: ApiObject, wallMs: number): ApiObject {
+  const { metadata } = object
+  const { deletionTimestamp: since, generation = 0 } = metadata
+  const isMarked = since !== undefined && Date.parse(since) <= wallMs
+  return {
     ...object,
     metadata: orderedMeta({
       ...metadata,
-      generation: (metadata.generation ?? 0) + 1,
-      deletionTimestamp: timestamp(rest.world.clock.wall()),
+      ...(since === undefined && { generation: generation + 1 }),
+      deletionTimestamp: isMarked ? since : timestamp(wallMs),
       deletionGracePeriodSeconds: 0,
     }),
   }
-  return isDryRun ? marked : rest.storage.update(marked, expected)
 }
 
 function checkPreconditions(rest: RestRequest, { metadata }: ApiObject, { uid, resourceVersion }: DeleteOptions): void {
@@ -96,18 +114,18 @@ async function deleteOptions(rest: RestRequest): Promise<DeleteOptions> {
   const given = text === '' ? fromQuery(rest) : await fromBody(rest, text)
   if (text !== '') auditRequestObject(rest.request, given)
   refuseOptions('DeleteOptions', problemsOf(given))
-  const { dryRun = [], preconditions } = given
+  const { dryRun = [], preconditions, propagationPolicy, orphanDependents } = given as Fields & Partial<Propagation>
   const { uid, resourceVersion } = (preconditions ?? {}) as { readonly uid?: string; readonly resourceVersion?: string }
-  return { isDryRun: (dryRun as readonly unknown[]).length > 0, uid, resourceVersion }
+  return { isDryRun: (dryRun as readonly unknown[]).length > 0, uid, resourceVersion, propagationPolicy, orphanDependents }
 }
 
 function fromQuery(rest: RestRequest): Fields {
-  const orphan = rest.query('orphanDependents')
+  const orphan = flag(rest, 'orphanDependents')
   const policy = rest.query('propagationPolicy')
   return {
     dryRun: rest.queries('dryRun'),
     ...(policy !== '' && { propagationPolicy: policy }),
-    ...(orphan !== '' && { orphanDependents: orphan !== 'false' && orphan !== '0' }),
+    ...(orphan !== undefined && { orphanDependents: orphan }),
     gracePeriodSeconds: wholeNumber(rest.query('gracePeriodSeconds')),
   }
 }
@@ -116,13 +134,15 @@ async function fromBody(rest: RestRequest, text: string): Promise<Fields> {
   const { value } = await readValue(text, isYaml(rest.request), "couldn't get version/kind; json parse error: ", () => '')
   if (value === null) return {}
   const options = isFields(value) ? value : undefined
-  const { dryRun = [], preconditions = {}, gracePeriodSeconds = 0 } = options ?? {}
+  const { dryRun = [], preconditions = {}, gracePeriodSeconds = 0, propagationPolicy, orphanDependents } = options ?? {}
   const isText = (given: unknown): boolean => given === undefined || given === null || typeof given === 'string'
   if (
     options === undefined ||
     !(Array.isArray(dryRun) && dryRun.every((each) => typeof each === 'string')) ||
     !(isFields(preconditions) && isText(preconditions['uid']) && isText(preconditions['resourceVersion'])) ||
-    !Number.isSafeInteger(gracePeriodSeconds ?? 0)
+    !Number.isSafeInteger(gracePeriodSeconds ?? 0) ||
+    !isText(propagationPolicy) ||
+    typeof (orphanDependents ?? false) !== 'boolean'
   )
     throw badRequest('json: cannot unmarshal the body into Go value of type v1.DeleteOptions')
   return Object.fromEntries(Object.entries(options).filter(([, each]) => each !== null))

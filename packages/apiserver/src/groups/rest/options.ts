@@ -18,7 +18,7 @@ export function wholeNumber(text: string): number | undefined {
 }
 
 /** What is there is true, but for `0` and `false`; undefined: it is not there. */
-function flag(rest: RestRequest, name: string): boolean | undefined {
+export function flag(rest: RestRequest, name: string): boolean | undefined {
   const [value] = rest.queries(name)
   return value === undefined ? undefined : value !== '0' && value.toLowerCase() !== 'false'
 }

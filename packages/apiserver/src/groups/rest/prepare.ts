@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { badRequest, conflict } from '../../status-errors.ts'
 import { type ApiObject, isSameJson, type ObjectMeta } from '../api-object.ts'
 import { type FieldError, fieldErrors, invalidObject } from '../field-errors.ts'
-import { metaErrors, orderedMeta } from '../object-meta.ts'
+import { metaErrors, metaUpdateErrors, orderedMeta } from '../object-meta.ts'
 import type { Decoded } from './decode.ts'
 import type { RestRequest } from './rest-request.ts'
 
@@ -102,6 +102,7 @@ function finish(rest: RestRequest, object: ApiObject, old: ApiObject | undefined
   object.metadata = orderedMeta(object.metadata)
   refuseInvalid(rest, object.metadata.name, [
     ...metaErrors(object.metadata, resource.isNamespaced),
+    ...(old === undefined ? [] : metaUpdateErrors(object.metadata, old.metadata)),
     ...errors,
     ...(errors.length === 0 ? (strategy.validate?.(object, old) ?? []) : []),
   ])

@@ -15,6 +15,8 @@ export interface RestWorld {
   readonly warn: (exchange: ApiExchange, text: string) => void
   /** What decides about writes, in its order. */
   readonly admission: readonly AdmissionPlugin[]
+  /** Whether a garbage collector looks after objects of this kind: only then it has finalizers. */
+  readonly collects: (of: QualifiedResource) => boolean
   /** Bytes of a body. */
   readonly bodyMax: number
   /** Is given what a storage or a strategy has thrown that is no answer. */
