@@ -123,10 +123,11 @@ function wait(clock: Clock, ms: number, then: () => void): unknown {
 }
 
 /**
- * The time in milliseconds until sockets that were destroyed are closed, also when there is no time
- * left.
+ * The time in milliseconds until sockets that were destroyed are closed and what was being written
+ * to a file is written, also when there is no time left and the machine is busy. A process that
+ * nothing keeps alive does not wait for it.
  */
-const CLOSING_MS = 10
+const CLOSING_MS = 100
 
 /** Node lists standard streams and the channel to the parent, although they keep nothing alive. */
 const KEEPS_NOTHING = ['PipeWrap', 'TTYWrap']

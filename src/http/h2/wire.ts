@@ -260,18 +260,17 @@ export class Http2Wire implements Wire {
 
   /**
    * A stream whose connection only closes has ended in order to node's client, which takes half of
-   * an answer for the whole: so the streams are broken off first [measured on Node 20 to 26].
+   * an answer for the whole: so the streams are broken off first [measured on Node 20 to 26]. Those
+   * that were given up in this step are, too.
    */
   destroy(): void {
     this.#cancel()
     const streams = [...this.connection.outstanding].filter((exchange) => this.hasBegun(exchange)).map(streamOf)
-    if (streams.length === 0) this.socket.destroy()
-    else
-      afterThisStep(() => {
-        for (const stream of streams) breakStream(stream)
-        // Node sends that in the second step from here.
-        afterThisStep(() => afterThisStep(() => this.socket.destroy()))
-      })
+    afterThisStep(() => {
+      for (const stream of streams) breakStream(stream)
+      // Node sends that in the second step from here.
+      afterThisStep(() => afterThisStep(() => this.socket.destroy()))
+    })
   }
 
   replaced(): void {
