@@ -61,7 +61,16 @@ export { CHAIN_ORDER } from './chain/order.ts'
 export { ABORT_HANDLER } from './chain/panic-recovery.ts'
 export { warn } from './chain/warnings.ts'
 export { type LoopbackScope, loopbackResource } from './client/loopback-resource.ts'
-export type { CallOptions, ClientEvent, DeleteChoices, ListWatch, ResourceClient, Snapshot } from './client/resource-client.ts'
+export type {
+  CallOptions,
+  ClientEvent,
+  CollectionClient,
+  DeleteChoices,
+  ListWatch,
+  ResourceClient,
+  Snapshot,
+  UpdateCallOptions,
+} from './client/resource-client.ts'
 export { storageListWatch } from './client/storage-list-watch.ts'
 export { type ApiServerConfig, type CompletedConfig, completeConfig } from './config.ts'
 export { addGarbageCollector, type GarbageCollectorOptions } from './controllers/garbage-collector.ts'
@@ -104,6 +113,9 @@ export { LEASES, type Lease, type LeaseSpec, leaseGroup } from './leases/lease.t
 export type { WithLoopback } from './loopback/before-life.ts'
 export type { LoopbackClient } from './loopback/loopback.ts'
 export type { ApiHandler } from './mux/path-mux.ts'
+export { namespaceLifecycle } from './namespaces/lifecycle.ts'
+export { NAMESPACES, type Namespace, type NamespaceCondition, type NamespaceStatus, namespaceGroup } from './namespaces/namespace.ts'
+export { addNamespaceController, type NamespaceControllerOptions } from './namespaces/namespace-controller.ts'
 export { kubernetesLongRunning } from './request/long-running.ts'
 export type { RequestMetrics } from './request-metrics.ts'
 export type { FetchApp } from './served-paths.ts'

@@ -4,7 +4,7 @@ import type { ApiObject, ObjectKey, ObjectMeta } from '../groups/api-object.ts'
 import { groupVersion, type Resource } from '../groups/resource/define-resource.ts'
 import type { LoopbackClient } from '../loopback/loopback.ts'
 import { type Failure, StatusError } from '../status-errors.ts'
-import type { CallOptions, ClientEvent, DeleteChoices, ResourceClient, Snapshot } from './resource-client.ts'
+import type { CallOptions, ClientEvent, CollectionClient, DeleteChoices, Snapshot, UpdateCallOptions } from './resource-client.ts'
 
 /** Which objects of a kind a client looks at. */
 export interface LoopbackScope {
@@ -30,12 +30,12 @@ export function loopbackResource<T extends ApiObject>(
   loopback: LoopbackClient,
   resource: Resource<T>,
   scope: LoopbackScope = {},
-): ResourceClient<T> {
+): CollectionClient<T> {
   checkArguments('loopbackResource(loopback, resource, scope?)', [loopback, 'an object'], [resource, A_RESOURCE], [scope, 'an object'])
   return new LoopbackResource(loopback, resource, scope)
 }
 
-class LoopbackResource<T extends ApiObject> implements ResourceClient<T> {
+class LoopbackResource<T extends ApiObject> implements CollectionClient<T> {
   readonly name: string
   readonly #loopback: LoopbackClient
   readonly #resource: Resource<T>
@@ -61,8 +61,9 @@ class LoopbackResource<T extends ApiObject> implements ResourceClient<T> {
     return (await this.#ask('POST', this.#collection(object.metadata.namespace), object, options)) as T
   }
 
-  async update(object: T, options?: CallOptions): Promise<T> {
-    return (await this.#ask('PUT', this.#pathOf(keyIn(object.metadata)), object, options)) as T
+  async update(object: T, { subresource, ...options }: UpdateCallOptions = {}): Promise<T> {
+    const path = this.#pathOf(keyIn(object.metadata))
+    return (await this.#ask('PUT', subresource === undefined ? path : `${path}/${subresource}`, object, options)) as T
   }
 
   async delete(key: ObjectKey, { uid, resourceVersion, propagationPolicy }: DeleteChoices = {}, options?: CallOptions): Promise<void> {
@@ -73,6 +74,11 @@ class LoopbackResource<T extends ApiObject> implements ResourceClient<T> {
       ...(propagationPolicy && { propagationPolicy }),
     }
     await this.#ask('DELETE', this.#pathOf(key), body, options)
+  }
+
+  async deleteAll({ propagationPolicy }: Pick<DeleteChoices, 'propagationPolicy'> = {}, options?: CallOptions): Promise<void> {
+    const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...(propagationPolicy && { propagationPolicy }) }
+    await this.#ask('DELETE', `${this.#collection(this.#scope.namespace)}?${this.#query({})}`, body, options)
   }
 
   async list({ signal }: { readonly signal: AbortSignal }): Promise<Snapshot<T>> {

@@ -48,8 +48,19 @@ export interface ResourceClient<T extends ApiObject = ApiObject> extends ListWat
   get(key: ObjectKey, options?: CallOptions): Promise<T | undefined>
   create(object: T, options?: CallOptions): Promise<T>
   /** Puts an object in the place of the stored one, which has to be of the same version. */
-  update(object: T, options?: CallOptions): Promise<T>
+  update(object: T, options?: UpdateCallOptions): Promise<T>
   delete(key: ObjectKey, choices?: DeleteChoices, options?: CallOptions): Promise<void>
+}
+
+/** A client that can delete several objects at a time. */
+export interface CollectionClient<T extends ApiObject = ApiObject> extends ResourceClient<T> {
+  /** Deletes all objects that the client looks at. */
+  deleteAll(choices?: Pick<DeleteChoices, 'propagationPolicy'>, options?: CallOptions): Promise<void>
+}
+
+export interface UpdateCallOptions extends CallOptions {
+  /** The part of the object that is put in place, and nothing else is. Default: all but these. */
+  readonly subresource?: 'status' | 'finalize' | undefined
 }
 
 /** The options of one call. */

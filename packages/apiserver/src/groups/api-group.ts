@@ -15,6 +15,10 @@ export interface ApiGroupDefinition {
   readonly versions: Readonly<Record<string, readonly ResourceStorage[]>>
 }
 
+/** What clients can do with a resource, sorted. */
+export const verbsOfResource = ({ resource, storage }: ResourceStorage): readonly string[] =>
+  verbsOf(storage).filter((verb) => !(resource.hasFinalize && verb === 'deletecollection'))
+
 /** One version of a group, with its resources in the order of their names. */
 export interface ApiVersion {
   readonly version: string

@@ -4,6 +4,7 @@ import { toError } from '../engine.ts'
 import type { ApiHandler } from '../mux/path-mux.ts'
 import { sendStatus } from '../status.ts'
 import { internalError, StatusError } from '../status-errors.ts'
+import { verbsOfResource } from './api-group.ts'
 import type { Route } from './container.ts'
 import { createObject } from './rest/create.ts'
 import { deleteCollection, deleteObject } from './rest/delete.ts'
@@ -14,7 +15,6 @@ import { reviewObject } from './rest/review.ts'
 import { getScale, patchScale, updateScale } from './rest/scale.ts'
 import { updateObject } from './rest/update.ts'
 import { watchObjects } from './rest/watch.ts'
-import { verbsOf } from './storage/storage.ts'
 
 type Verb = (rest: RestRequest) => Promise<void>
 
@@ -29,7 +29,7 @@ const listOrWatch: Verb = (rest) => (rest.exchange.info.verb === 'watch' ? watch
  */
 export function resourceRoutes(base: string, served: ServedResource, world: RestWorld): readonly Route[] {
   const { resource, storage } = served
-  const verbs = new Set(verbsOf(storage))
+  const verbs = new Set(verbsOfResource(served))
   const route = (template: string, subresource: Subresource, methods: Readonly<Record<string, Verb | false>>): readonly Route[] => {
     const entries = Object.entries(methods).flatMap(([method, verb]) =>
       verb === false ? [] : [[method, handlerOf(served, subresource, verb, world)] as const],
@@ -60,6 +60,7 @@ export function resourceRoutes(base: string, served: ServedResource, world: Rest
           PATCH: can('patch', patchObject),
         })
       : []),
+    ...(resource.hasFinalize ? route(`${inside}/:name/finalize`, 'finalize', { PUT: can('update', updateObject) }) : []),
     ...(resource.scale !== undefined
       ? route(`${inside}/:name/scale`, 'scale', {
           GET: can('get', getScale),

@@ -8,7 +8,7 @@ export interface AdmissionTarget {
   readonly operation: AdmissionOperation
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string }
   readonly resource: { readonly group: string; readonly version: string; readonly resource: string }
-  /** `status`, `scale`, or empty. */
+  /** `status`, `scale`, `finalize`, or empty. */
   readonly subresource: string
 }
 

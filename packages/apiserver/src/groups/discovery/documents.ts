@@ -1,22 +1,23 @@
 import { createHash } from 'node:crypto'
-import type { ApiGroup, ApiVersion, ResourceStorage } from '../api-group.ts'
+import { type ApiGroup, type ApiVersion, type ResourceStorage, verbsOfResource } from '../api-group.ts'
 import { groupVersion } from '../resource/define-resource.ts'
-import { verbsOf } from '../storage/storage.ts'
 
 const PART_VERBS = new Set(['get', 'patch', 'update'])
 
 /** A part of an object that has a path of its own. */
 interface Part {
-  readonly name: 'scale' | 'status'
+  readonly name: 'finalize' | 'scale' | 'status'
   /** Undefined: that of the object. */
   readonly ofKind: { readonly group: string; readonly version: string; readonly kind: string } | undefined
   readonly verbs: readonly string[]
 }
 
 /** The parts in the order of their names. */
-function partsOf({ resource, storage }: ResourceStorage): readonly Part[] {
-  const verbs = verbsOf(storage).filter((verb) => PART_VERBS.has(verb))
+function partsOf(served: ResourceStorage): readonly Part[] {
+  const { resource } = served
+  const verbs = verbsOfResource(served).filter((verb) => PART_VERBS.has(verb))
   const parts: Part[] = []
+  if (resource.hasFinalize) parts.push({ name: 'finalize', ofKind: undefined, verbs: verbs.filter((verb) => verb === 'update') })
   if (resource.scale !== undefined) parts.push({ name: 'scale', ofKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, verbs })
   if (resource.hasStatus) parts.push({ name: 'status', ofKind: undefined, verbs })
   return parts
@@ -62,7 +63,7 @@ export const apiResourceList = ({ group }: ApiGroup, { version, resources }: Api
       singularName: singular,
       namespaced: isNamespaced,
       kind,
-      verbs: verbsOf(served.storage),
+      verbs: verbsOfResource(served),
       ...(shortNames.length > 0 && { shortNames }),
       ...(categories.length > 0 && { categories }),
       storageVersionHash: storageVersionHash(group, version, kind),
@@ -110,7 +111,7 @@ const aggregatedGroup = ({ group, versions }: ApiGroup) => ({
         responseKind,
         scope: isNamespaced ? 'Namespaced' : 'Cluster',
         singularResource: singular,
-        verbs: verbsOf(served.storage),
+        verbs: verbsOfResource(served),
         ...(shortNames.length > 0 && { shortNames }),
         ...(categories.length > 0 && { categories }),
         ...(parts.length > 0 && {

@@ -1,8 +1,7 @@
-import type { ApiGroup, ApiVersion, ResourceStorage } from '../api-group.ts'
+import { type ApiGroup, type ApiVersion, type ResourceStorage, verbsOfResource } from '../api-group.ts'
 import type { Fields } from '../api-object.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import { scaleKind } from '../resource/scale.ts'
-import { verbsOf } from '../storage/storage.ts'
 import { COMMON_SCHEMAS, LIST_META, OBJECT_META, openApiSchema, refTo } from './schemas.ts'
 
 /** `apis/demo.example/v1`: by which the document of a version is asked for. */
@@ -72,9 +71,10 @@ const LISTS = [
 ]
 
 /** The operations of a resource, for what its storage can do. */
-function pathsOf(base: string, { resource, storage }: ResourceStorage): object {
+function pathsOf(base: string, served: ResourceStorage): object {
+  const { resource } = served
   const { group, version, kind, listKind, plural, isNamespaced, hasStatus } = resource
-  const verbs = new Set(verbsOf(storage))
+  const verbs = new Set(verbsOfResource(served))
   const one = schemaName(resource, kind)
   const list = schemaName(resource, listKind)
   const scale = schemaName(scaleKind(resource), SCALE.kind)
@@ -117,6 +117,9 @@ function pathsOf(base: string, { resource, storage }: ResourceStorage): object {
       delete: operation('delete', 'delete', id('delete'), DELETES, one),
     },
     ...(hasStatus && { [`${inside}/{name}/status`]: { parameters: [inPath('name'), ...parameters], ...item('Status') } }),
+    ...(resource.hasFinalize && {
+      [`${inside}/{name}/finalize`]: { parameters: [inPath('name'), ...parameters], put: item('Finalize').put },
+    }),
     ...(resource.scale !== undefined && {
       [`${inside}/{name}/scale`]: { parameters: [inPath('name'), ...parameters], ...item('Scale', scale) },
     }),

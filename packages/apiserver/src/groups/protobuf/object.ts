@@ -10,8 +10,35 @@ const MAGIC = Buffer.from('k8s\0')
 const ENVELOPE: MessageShape = { 1: ['type', { 1: ['apiVersion', 'text'], 2: ['kind', 'text'] }], 2: ['raw', 'bytes'] }
 
 /**
+ * What clients say in the metadata of an object that is to be created.
+ * @see kubernetes/apimachinery pkg/apis/meta/v1/generated.proto ObjectMeta
+ */
+export const METADATA: MessageShape = {
+  1: ['name', 'text'],
+  2: ['generateName', 'text'],
+  3: ['namespace', 'text'],
+  6: ['resourceVersion', 'text'],
+  11: ['labels', 'map'],
+  12: ['annotations', 'map'],
+  13: [
+    'ownerReferences',
+    [
+      {
+        1: ['kind', 'text'],
+        3: ['name', 'text'],
+        4: ['uid', 'text'],
+        5: ['apiVersion', 'text'],
+        6: ['controller', 'flag'],
+        7: ['blockOwnerDeletion', 'flag'],
+      },
+    ],
+  ],
+  14: ['finalizers', 'texts'],
+}
+
+/**
  * An object as clients of compiled kinds send it.
- * @param shape of its fields, but for the metadata, which is left out
+ * @param shape of its fields; {@link METADATA} is that of its metadata
  * @throws StatusError 400
  */
 export function readProtobufObject(body: Buffer, shape: MessageShape): Fields {

@@ -1,8 +1,10 @@
+import { isFields, setField } from '../api-object.ts'
+
 /**
- * What a field of a message holds: a text, each text of a list, or another message, or each message
- * of a list.
+ * What a field of a message holds: a text, each text of a list, texts by name, a flag, or another
+ * message, or each message of a list.
  */
-export type FieldShape = 'text' | 'texts' | 'bytes' | MessageShape | readonly [MessageShape]
+export type FieldShape = 'text' | 'texts' | 'map' | 'flag' | 'bytes' | MessageShape | readonly [MessageShape]
 
 /** The fields of a message that are read, by their numbers; others are passed over. */
 export interface MessageShape {
@@ -54,8 +56,10 @@ export function readMessage(bytes: Buffer, shape: MessageShape, depth = 0): Mess
     const key = varint()
     const wire = key % 8
     const field = shape[Math.trunc(key / 8)]
-    if (wire === WIRE.varint) varint()
-    else if (wire === WIRE.fixed64 || wire === WIRE.fixed32) skip(wire === WIRE.fixed64 ? 8 : 4)
+    if (wire === WIRE.varint) {
+      const value = varint()
+      if (field?.[1] === 'flag') message[field[0]] = value !== 0
+    } else if (wire === WIRE.fixed64 || wire === WIRE.fixed32) skip(wire === WIRE.fixed64 ? 8 : 4)
     else if (wire !== WIRE.bytes) throw new ProtobufError(`illegal wireType ${wire}`)
     else {
       const value = skip(varint())
@@ -68,13 +72,34 @@ export function readMessage(bytes: Buffer, shape: MessageShape, depth = 0): Mess
 function setValue(message: Message, name: string, value: unknown): void {
   const known = message[name]
   if (Array.isArray(value) && Array.isArray(known)) known.push(...(value as unknown[]))
-  else message[name] = value
+  else if (value instanceof Entry) {
+    const texts = isFields(known) ? known : {}
+    setField(texts, value.key, value.value)
+    message[name] = texts
+  } else message[name] = value
 }
+
+/** One entry of texts by name. */
+class Entry {
+  readonly key: string
+  readonly value: string
+
+  constructor({ key = '', value = '' }: { readonly key?: string; readonly value?: string }) {
+    this.key = key
+    this.value = value
+  }
+}
+
+/** @see https://protobuf.dev/programming-guides/encoding/#maps */
+const ENTRY: MessageShape = { 1: ['key', 'text'], 2: ['value', 'text'] }
 
 function fieldOf(value: Buffer, shape: FieldShape, depth: number): unknown {
   if (shape === 'bytes') return value
   if (shape === 'text') return value.toString()
   if (shape === 'texts') return [value.toString()]
+  if (shape === 'map') return new Entry(readMessage(value, ENTRY, depth + 1))
+  // Not sent as a number: it says nothing.
+  if (shape === 'flag') return undefined
   return Array.isArray(shape)
     ? [readMessage(value, shape[0] as MessageShape, depth + 1)]
     : readMessage(value, shape as MessageShape, depth + 1)

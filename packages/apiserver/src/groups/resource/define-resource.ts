@@ -32,8 +32,16 @@ export interface VersionDefinition<S extends JsonSchema | StandardJsonSchema = J
   readonly schema: S
   /** The columns behind the name. Default: when it was created. */
   readonly columns?: readonly Column[]
-  readonly subresources?: { readonly status?: boolean; readonly scale?: ScalePaths }
-  /** How clients of compiled kinds may send an object, of a kind that is not kept. */
+  readonly subresources?: {
+    readonly status?: boolean
+    readonly scale?: ScalePaths
+    /**
+     * Whether `spec.finalizers` keeps an object that is being deleted until it is empty. They are
+     * changed by `PUT` of `/finalize` alone, and such a kind has no deletion of a whole collection.
+     */
+    readonly finalize?: boolean
+  }
+  /** How clients of compiled kinds may send an object that is to be created. */
   readonly protobuf?: MessageShape
 }
 
@@ -73,6 +81,7 @@ export interface Resource<T extends ApiObject = ApiObject> {
   readonly schema: JsonSchema
   readonly columns: readonly Column[] | undefined
   readonly hasStatus: boolean
+  readonly hasFinalize: boolean
   /** Undefined: it cannot be scaled. */
   readonly scale: ScalePaths | undefined
   readonly protobuf: MessageShape | undefined
@@ -129,6 +138,7 @@ export function defineResource<S extends JsonSchema | StandardJsonSchema>(defini
     schema: readSchema(served.schema, `schema of ${of}`),
     columns: checkColumns(served.columns, of),
     hasStatus: served.subresources?.status === true,
+    hasFinalize: served.subresources?.finalize === true,
     scale: checkScale(served.subresources?.scale, of),
     protobuf: served.protobuf,
     strategy,

@@ -17,6 +17,11 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Prepares an object before it is validated: what clients cannot set is taken away. */
   readonly prepareForCreate?: (object: T) => void
   readonly prepareForUpdate?: (object: T, old: T) => void
+  /**
+   * Changes an object that stays for a while after it was deleted, until its finalizers are gone:
+   * its status may say so.
+   */
+  readonly prepareForDelete?: (object: T) => void
   /** What the schema cannot say; without an old object it is created. */
   readonly validate?: (object: T, old: T | undefined) => readonly FieldError[]
   /** What clients are warned of. */

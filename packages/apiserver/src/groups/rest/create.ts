@@ -3,11 +3,11 @@ import { generatedName } from '../../names.ts'
 import { alreadyExists, badRequest, generatedNameTaken } from '../../status-errors.ts'
 import { hasAdmission, mutateBy, validateBy } from '../admission/admit.ts'
 import { type ApiObject, keyOf } from '../api-object.ts'
-import { type Decoded, decodeAgain, decodeBody } from './decode.ts'
+import { type Decoded, decodeAgain } from './decode.ts'
 import { writeOptions } from './options.ts'
 import { negotiateOutput, objectAs, send } from './output.ts'
 import { prepareCreate, takeNamespace } from './prepare.ts'
-import { isYaml, readBody } from './read-body.ts'
+import { readSent } from './read-sent.ts'
 import type { RestRequest } from './rest-request.ts'
 
 /** How many names are made up before a client is sent away. */
@@ -17,11 +17,10 @@ const GENERATED_TRIES = 8
 export async function createObject(rest: RestRequest): Promise<void> {
   const { world, exchange } = rest
   const output = negotiateOutput(rest, 'one')
-  const ofYaml = isYaml(rest.request)
-  const text = await readBody(rest.request, world.bodyMax, ofYaml)
+  const decode = await readSent(rest)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'CreateOptions')
   const warn = (warning: string): void => world.warn(exchange, warning)
-  const read = await decodeBody(rest.resource, text, ofYaml, { fieldValidation, warn })
+  const read = await decode({ fieldValidation, warn })
   takeNamespace(rest, read.object)
   if (read.object.metadata.resourceVersion !== undefined) throw badRequest('resourceVersion should not be set on objects to be created')
   auditRequestObject(rest.request, read.object)

@@ -5,6 +5,7 @@ import { type ApiObject, type Fields, isFields, isSameJson, keyOf, type ObjectMe
 import { deletionFinalizers, type Propagation } from '../deletion-finalizers.ts'
 import { type FieldError, fieldErrors } from '../field-errors.ts'
 import { orderedMeta } from '../object-meta.ts'
+import { specFinalizers } from '../resource/finalize.ts'
 import { readValue } from './decode.ts'
 import { dryRunErrors, flag, listOptions, refuseOptions, wholeNumber } from './options.ts'
 import { listAs, negotiateOutput, objectAs, send } from './output.ts'
@@ -67,11 +68,16 @@ async function deleteStored(rest: RestRequest, object: ApiObject, options: Delet
   const { metadata } = object
   const expected = metadata.resourceVersion as string
   const finalizers = finalizersOf(rest, metadata, options)
-  if (finalizers.length === 0 || rest.storage.update === undefined) {
+  const isHeld = rest.resource.hasFinalize && specFinalizers(object).length > 0
+  // As upstream: what is done with such an object is under way.
+  if (isHeld && metadata.deletionTimestamp !== undefined) return object
+  if ((finalizers.length === 0 && !isHeld) || rest.storage.update === undefined) {
     if (isDryRun) return 'gone'
     return (await rest.storage.delete(keyOf(object), expected)) && 'gone'
   }
-  const marked = beingDeleted({ ...object, metadata: { ...metadata, finalizers } }, rest.world.clock.wall())
+  const held = finalizers.length === 0 ? metadata : { ...metadata, finalizers }
+  const marked = beingDeleted({ ...object, metadata: held }, rest.world.clock.wall())
+  if (metadata.deletionTimestamp === undefined) rest.resource.strategy.prepareForDelete?.(marked)
   if (isSameJson(marked, object)) return object
   return isDryRun ? marked : rest.storage.update(marked, expected)
 }

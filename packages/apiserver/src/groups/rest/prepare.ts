@@ -3,6 +3,7 @@ import { badRequest, conflict } from '../../status-errors.ts'
 import { type ApiObject, isSameJson, type ObjectMeta } from '../api-object.ts'
 import { type FieldError, fieldErrors, invalidObject } from '../field-errors.ts'
 import { metaErrors, metaUpdateErrors, orderedMeta } from '../object-meta.ts'
+import { takeSpecFinalizers } from '../resource/finalize.ts'
 import type { Decoded } from './decode.ts'
 import type { RestRequest } from './rest-request.ts'
 
@@ -66,6 +67,7 @@ export function prepareUpdate(rest: RestRequest, { object, errors }: Decoded, ol
     isOfStatus ? withStatus({ ...old }, object['status']) : resource.hasStatus ? withStatus({ ...object }, old['status']) : { ...object },
   ) as ApiObject
   updated.metadata = orderedMeta(structuredClone(metadata))
+  if (resource.hasFinalize && rest.subresource !== 'finalize') takeSpecFinalizers(updated, old)
   if (!isOfStatus && updated.metadata.generation !== undefined && hasOtherFields(updated, old)) updated.metadata.generation++
   resource.strategy.prepareForUpdate?.(updated, old)
   finish(rest, updated, old, errors)

@@ -30,10 +30,10 @@ export interface ServedResource {
 }
 
 /**
- * The part of an object that a request is about: all of it, its `status`, or its `scale`, which
- * says how many there are.
+ * The part of an object that a request is about: all of it, its `status`, its `scale`, which says
+ * how many there are, or `finalize`, which has the finalizers of its spec.
  */
-export type Subresource = '' | 'status' | 'scale'
+export type Subresource = '' | 'status' | 'scale' | 'finalize'
 
 /** One request for objects of a resource. */
 export class RestRequest {

@@ -2,6 +2,7 @@ import { auditRequestObject } from '../../audit/request-audit.ts'
 import { conflict } from '../../status-errors.ts'
 import { hasAdmission, mutateBy, validateBy } from '../admission/admit.ts'
 import { type ApiObject, isSameJson } from '../api-object.ts'
+import { specFinalizers } from '../resource/finalize.ts'
 import { type Decoded, decodeAgain, decodeBody } from './decode.ts'
 import { writeOptions } from './options.ts'
 import { negotiateOutput, objectAs, send } from './output.ts'
@@ -45,7 +46,8 @@ export async function changeStored(rest: RestRequest, make: (old: ApiObject) => 
     if (isSameJson(updated, old)) return old
     if (isDryRun) return updated
     const expected = old.metadata.resourceVersion as string
-    const isOver = updated.metadata.deletionTimestamp !== undefined && updated.metadata.finalizers === undefined
+    const isHeld = updated.metadata.finalizers !== undefined || (rest.resource.hasFinalize && specFinalizers(updated).length > 0)
+    const isOver = updated.metadata.deletionTimestamp !== undefined && !isHeld
     const stored = isOver ? (await rest.storage.delete?.(rest.key, expected)) && updated : await rest.storage.update(updated, expected)
     if (stored !== undefined) return stored
   }

@@ -1,0 +1,161 @@
+import { type ApiGroup, apiGroup } from '../groups/api-group.ts'
+import type { ApiObject } from '../groups/api-object.ts'
+import { type FieldError, fieldErrors } from '../groups/field-errors.ts'
+import { METADATA } from '../groups/protobuf/object.ts'
+import { defineResource, type Resource } from '../groups/resource/define-resource.ts'
+import type { Storage } from '../groups/storage/storage.ts'
+import { labelProblems, qualifiedNameProblems } from '../names.ts'
+
+/** A part of a server's objects, with names of their own. */
+export interface Namespace extends ApiObject {
+  spec?: {
+    /** Who has still to do something before a namespace that is deleted is gone. */
+    finalizers?: readonly string[]
+  }
+  status?: NamespaceStatus
+}
+
+export interface NamespaceStatus {
+  /** `Terminating` from when it is deleted on: nothing more is created in it. */
+  readonly phase?: 'Active' | 'Terminating'
+  readonly conditions?: readonly NamespaceCondition[]
+}
+
+/** What is known of the deletion of what is in it. */
+export interface NamespaceCondition {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly lastTransitionTime?: string
+  readonly reason?: string
+  readonly message?: string
+}
+
+/** What the namespace controller has to do. @see kubernetes/api core/v1/types.go */
+export const KUBERNETES_FINALIZER = 'kubernetes'
+
+/** @see kubernetes/kubernetes pkg/apis/core/helper/helpers.go standardFinalizers */
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set([KUBERNETES_FINALIZER, 'orphan', 'foregroundDeletion'])
+
+/** By which selectors find a namespace. @see kubernetes/api core/v1/well_known_labels.go */
+const NAME_LABEL = 'kubernetes.io/metadata.name'
+
+/**
+ * Namespaces of the core group `v1`, as kube-apiserver has them. One that is deleted stays until
+ * `spec.finalizers` is empty: until what is in it is gone.
+ * @see kubernetes/kubernetes pkg/registry/core/namespace/strategy.go
+ */
+export const NAMESPACES: Resource<Namespace> = defineResource({
+  group: '',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  shortNames: ['ns'],
+  scope: 'Cluster',
+  versions: {
+    v1: {
+      schema: {
+        type: 'object',
+        description: 'A part of the objects of a server, with names of their own.',
+        properties: {
+          spec: {
+            type: 'object',
+            description: 'What keeps the namespace.',
+            properties: {
+              finalizers: {
+                type: 'array',
+                items: { type: 'string' },
+                'x-kubernetes-list-type': 'atomic',
+                description: 'Who has still to do something before a namespace that is deleted is gone.',
+              },
+            },
+          },
+          status: {
+            type: 'object',
+            description: 'The state of the namespace.',
+            properties: {
+              phase: { type: 'string', description: 'Active, or Terminating from when it is deleted on.' },
+              conditions: {
+                type: 'array',
+                description: 'What is known of the deletion of what is in it.',
+                'x-kubernetes-list-type': 'map',
+                'x-kubernetes-list-map-keys': ['type'],
+                items: {
+                  type: 'object',
+                  required: ['type', 'status'],
+                  properties: {
+                    type: { type: 'string' },
+                    status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+                    lastTransitionTime: { type: 'string', format: 'date-time' },
+                    reason: { type: 'string' },
+                    message: { type: 'string' },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+      columns: [
+        { name: 'Status', type: 'string', path: '.status.phase', description: 'The state of the namespace.' },
+        { name: 'Age', type: 'date', path: '.metadata.creationTimestamp' },
+      ],
+      subresources: { status: true, finalize: true },
+      protobuf: { 1: ['metadata', METADATA], 2: ['spec', { 1: ['finalizers', 'texts'] }] },
+    },
+  },
+  strategy: { prepareForCreate, prepareForDelete, validate, canonicalize },
+}) as Resource<Namespace>
+
+function prepareForCreate(namespace: Namespace): void {
+  const { finalizers = [] } = namespace.spec ?? {}
+  const isThere = finalizers.includes(KUBERNETES_FINALIZER)
+  namespace.spec = { ...namespace.spec, finalizers: isThere ? finalizers : [...finalizers, KUBERNETES_FINALIZER] }
+  namespace.status = { phase: 'Active' }
+}
+
+/** @see kubernetes/kubernetes pkg/registry/core/namespace/storage/storage.go REST.Delete */
+function prepareForDelete(namespace: Namespace): void {
+  namespace.status = { ...namespace.status, phase: 'Terminating' }
+}
+
+/** @see kubernetes/kubernetes pkg/apis/core/validation/validation.go ValidateNamespace */
+function validate({ metadata, spec, status }: Namespace, old: Namespace | undefined): readonly FieldError[] {
+  const isEnding = metadata.deletionTimestamp !== undefined
+  const phase = isEnding ? 'Terminating' : 'Active'
+  return [
+    ...labelProblems(metadata.name).map((problem) => fieldErrors.invalid('metadata.name', metadata.name, problem)),
+    ...(spec?.finalizers ?? []).flatMap((name, at) =>
+      finalizerProblems(name).map((problem) => fieldErrors.invalid(`spec.finalizers[${at}]`, name, problem)),
+    ),
+    ...(old !== undefined && status?.phase !== phase
+      ? [
+          fieldErrors.invalid(
+            'status.Phase',
+            status?.phase ?? '',
+            `may only be '${phase}' if \`deletionTimestamp\` is ${isEnding ? 'not ' : ''}empty`,
+          ),
+        ]
+      : []),
+  ]
+}
+
+function finalizerProblems(name: string): readonly string[] {
+  const problems = qualifiedNameProblems(name)
+  if (problems.length > 0 || name.includes('/') || STANDARD_FINALIZERS.has(name)) return problems
+  return ['name is neither a standard finalizer name nor is it fully qualified']
+}
+
+/** The label is the server's: it is what the name is. */
+function canonicalize(namespace: Namespace): void {
+  const { metadata, spec } = namespace
+  metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name }
+  namespace.spec = spec?.finalizers?.length === 0 ? {} : (spec ?? {})
+}
+
+/**
+ * The core group `v1`, with namespaces, for `installLegacyApiGroup`. A server with other resources
+ * of that group has `{ resource: NAMESPACES, storage }` among them.
+ * @throws QuiesceError ERR_OPTION_INVALID
+ * @example
+ * server.installLegacyApiGroup('/api', namespaceGroup(storageOver(store, NAMESPACES)))
+ */
+export const namespaceGroup = (storage: Storage): ApiGroup => apiGroup({ group: '', versions: { v1: [{ resource: NAMESPACES, storage }] } })
