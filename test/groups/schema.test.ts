@@ -127,7 +127,7 @@ test.each([
   [{ group: 'Demo' }, 'group'],
   [{ shortNames: ['W D'] }, 'shortNames'],
   [{ versions: {} }, 'versions'],
-  [{ versions: { v1: { schema: {} }, v2: { schema: {} } } }, 'versions'],
+  [{ versions: { v1: { schema: {} }, v2: { schema: {} } } }, 'hub'],
   [{ versions: { one: { schema: {} } } }, 'versions'],
   [{ versions: { v1: { schema: {}, columns: [{ name: 'A', type: 'string', path: 'spec' }] } } }, 'columns'],
 ])('a resource that cannot be served is refused: %j', (part, place) => {

@@ -86,6 +86,7 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
     'createLeaderElector(leases, options)': () => [{ get: () => {}, create: () => {}, update: () => {} }, {}],
     'leaseGroup(storage)': () => [apiserver.memoryStorage().resource()],
     'etcdEngine(url, options?)': () => ['etcd://127.0.0.1:2379/p', {}],
+    'storageInVersion(resource, storage, failed?)': () => [{ plural: 'p', versions: {} }, {}, () => {}],
     'storageListWatch(name, storage)': () => ['n', apiserver.memoryStorage().resource()],
     'createApiServer(config)': () => [apiserver.completeConfig({})],
     'defineResource(definition)': () => [{}],

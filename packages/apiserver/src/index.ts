@@ -82,11 +82,16 @@ export { type FieldError, fieldErrors } from './groups/field-errors.ts'
 export type { FieldShape, MessageShape } from './groups/protobuf/read-message.ts'
 export type { ScalePaths } from './groups/resource/define-resource.ts'
 export {
+  type AnySchema,
   type Column,
+  type Conversion,
+  type Converted,
+  type DefinedResource,
   defineResource,
   type ObjectOf,
   type Resource,
   type ResourceDefinition,
+  type Schemas,
   type VersionDefinition,
 } from './groups/resource/define-resource.ts'
 export type { JsonSchema, StandardJsonSchema } from './groups/resource/schema.ts'
@@ -94,6 +99,7 @@ export type { GarbageCollectionPolicy, Strategy } from './groups/resource/strate
 export { selfReviews } from './groups/reviews/self-reviews.ts'
 export { type MemoryStorage, type MemoryStorageOptions, memoryStorage } from './groups/storage/memory-storage.ts'
 export type { ListQuery, MaybePromise, Page, ReviewContext, Storage, StorageEvent, StorageWatch } from './groups/storage/storage.ts'
+export { storageInVersion } from './groups/storage/storage-in-version.ts'
 export { type StorageOverOptions, type StorageTuning, type StoreStorage, storageOver } from './groups/storage/storage-over.ts'
 export { createInformer, type Informer, type InformerEvent, type InformerOptions } from './informer/informer.ts'
 export type { Indexer } from './informer/object-cache.ts'

@@ -4,7 +4,9 @@ import { type Storage, verbsOf } from './storage/storage.ts'
 
 /** A resource, and where its objects are. */
 export interface ResourceStorage {
+  /** Of a kind with several versions any of them: which one is meant is where it is installed. */
   readonly resource: Resource
+  /** One for all versions of a kind. */
   readonly storage: Storage
 }
 
@@ -47,8 +49,8 @@ export function apiGroup(definition: ApiGroupDefinition): ApiGroup {
   const named = `group ${show(group)}`
   const all = Object.entries(versions ?? {}).map(([version, resources]): ApiVersion => {
     if (!Array.isArray(resources)) throw optionError(`${version} of ${named}`, resources, 'a list of { resource, storage }')
-    for (const each of resources as readonly ResourceStorage[]) check(each, group, version)
-    const sorted = [...(resources as readonly ResourceStorage[])].sort((a, b) => (a.resource.plural < b.resource.plural ? -1 : 1))
+    const served = (resources as readonly ResourceStorage[]).map((each) => inVersion(each, group, version))
+    const sorted = served.sort((a, b) => (a.resource.plural < b.resource.plural ? -1 : 1))
     const twice = sorted.find(({ resource }, index) => sorted[index + 1]?.resource.plural === resource.plural)
     if (twice !== undefined) throw optionError(`${version} of ${named}`, twice.resource.plural, 'each resource once')
     return { version, resources: sorted }
@@ -57,10 +59,14 @@ export function apiGroup(definition: ApiGroupDefinition): ApiGroup {
   return { group, versions: all.filter(({ resources }) => resources.length > 0), ...(skipped.length > 0 && { skipped }) }
 }
 
-function check({ resource, storage }: ResourceStorage, group: string, version: string): void {
-  const of = `resource ${show(resource?.plural)}`
-  if (resource?.group !== group) throw optionError(`group of ${of}`, resource?.group, show(group))
-  if (resource.version !== version) throw optionError(`version of ${of}`, resource.version, show(version))
+/** The resource as the version has it. */
+function inVersion({ resource: given, storage }: ResourceStorage, group: string, version: string): ResourceStorage {
+  const of = `resource ${show(given?.plural)}`
+  if (given?.group !== group) throw optionError(`group of ${of}`, given?.group, show(group))
+  const { [version]: known } = given.versions
+  const resource = given.version === version ? given : known
+  if (resource === undefined) throw optionError(`version of ${of}`, version, Object.keys(given.versions).map(show).join(' or '))
   if (typeof storage !== 'object' || storage === null || verbsOf(storage).length === 0)
     throw optionError(`storage of ${of}`, storage, 'an object with get, list, create, update, delete or watch')
+  return { resource, storage }
 }

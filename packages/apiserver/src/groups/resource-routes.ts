@@ -15,6 +15,7 @@ import { reviewObject } from './rest/review.ts'
 import { getScale, patchScale, updateScale } from './rest/scale.ts'
 import { updateObject } from './rest/update.ts'
 import { watchObjects } from './rest/watch.ts'
+import { storageInVersion } from './storage/storage-in-version.ts'
 
 type Verb = (rest: RestRequest) => Promise<void>
 
@@ -27,8 +28,10 @@ const listOrWatch: Verb = (rest) => (rest.exchange.info.verb === 'watch' ? watch
  * The routes of one resource, for what its storage can do.
  * @see kubernetes/apiserver pkg/endpoints/installer.go registerResourceHandlers
  */
-export function resourceRoutes(base: string, served: ServedResource, world: RestWorld): readonly Route[] {
-  const { resource, storage } = served
+export function resourceRoutes(base: string, given: ServedResource, world: RestWorld): readonly Route[] {
+  const { resource } = given
+  const storage = storageInVersion(resource, given.storage, world.failed)
+  const served: ServedResource = { resource, storage }
   const verbs = new Set(verbsOfResource(served))
   const route = (template: string, subresource: Subresource, methods: Readonly<Record<string, Verb | false>>): readonly Route[] => {
     const entries = Object.entries(methods).flatMap(([method, verb]) =>

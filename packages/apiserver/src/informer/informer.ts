@@ -63,7 +63,8 @@ const A_CLIENT = withFields('a client that can list and watch', 'name', 'list', 
 /**
  * Keeps a copy of all objects that a client sees, and says what becomes of each: it lists them,
  * watches from there on, goes on behind the last version after every interruption, and lists again
- * only when that version is too old (410). Of what many events in the meantime have made of an
+ * only when that version is too old (410), or when the server cannot give what follows it (500). Of
+ * what many events in the meantime have made of an
  * object, a new list shows the last.
  * @throws QuiesceError ERR_OPTION_INVALID
  * @see kubernetes/client-go tools/cache/reflector.go, shared_informer.go
@@ -189,8 +190,8 @@ export class Informer<T extends ApiObject = ApiObject> {
     return defer(() => (this.#hasToList ? this.#listed(signal) : this.#watched())).pipe(
       catchError((thrown: unknown) => {
         this.#failures++
-        if (isTooOld(thrown)) this.#hasToList = true
-        else if (!signal.aborted) this.#failed(thrown)
+        if (hasCode(thrown, 410) || hasCode(thrown, 500)) this.#hasToList = true
+        if (!hasCode(thrown, 410) && !signal.aborted) this.#failed(thrown)
         return EMPTY
       }),
       repeat({ delay: () => this.#pause() }),
@@ -276,7 +277,7 @@ export class Informer<T extends ApiObject = ApiObject> {
 /** How long a watch has to last that nothing came through. */
 const OF_USE_MS = 30_000
 
-const isTooOld = (thrown: unknown): boolean => thrown instanceof StatusError && thrown.failure.code === 410
+const hasCode = (thrown: unknown, code: number): boolean => thrown instanceof StatusError && thrown.failure.code === code
 
 /**
  * Versions are decimal numbers without a sign, and grow.

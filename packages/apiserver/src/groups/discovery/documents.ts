@@ -57,7 +57,7 @@ export const apiResourceList = ({ group }: ApiGroup, { version, resources }: Api
   ...(group !== '' && { apiVersion: 'v1' }),
   groupVersion: groupVersion(group, version),
   resources: resources.flatMap((served) => {
-    const { plural, singular, isNamespaced, kind, shortNames, categories } = served.resource
+    const { plural, singular, isNamespaced, kind, shortNames, categories, storageVersion } = served.resource
     const resource = {
       name: plural,
       singularName: singular,
@@ -66,7 +66,7 @@ export const apiResourceList = ({ group }: ApiGroup, { version, resources }: Api
       verbs: verbsOfResource(served),
       ...(shortNames.length > 0 && { shortNames }),
       ...(categories.length > 0 && { categories }),
-      storageVersionHash: storageVersionHash(group, version, kind),
+      storageVersionHash: storageVersionHash(group, storageVersion, kind),
     }
     const parts = partsOf(served).map(({ name, ofKind = { kind }, verbs }) => ({
       name: `${plural}/${name}`,
@@ -79,7 +79,10 @@ export const apiResourceList = ({ group }: ApiGroup, { version, resources }: Api
   }),
 })
 
-/** @see kubernetes/apiserver pkg/endpoints/discovery/storageversionhash.go */
+/**
+ * The same in all versions of a kind; another one tells clients that objects are stored otherwise.
+ * @see kubernetes/apiserver pkg/endpoints/discovery/storageversionhash.go
+ */
 export const storageVersionHash = (group: string, version: string, kind: string): string =>
   createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64')
 

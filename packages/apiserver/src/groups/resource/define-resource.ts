@@ -1,6 +1,6 @@
 import { checkArguments, optionError, show } from '../../engine.ts'
 import { labelProblems, subdomainProblems } from '../../names.ts'
-import type { ApiObject } from '../api-object.ts'
+import type { ApiObject, ObjectMeta } from '../api-object.ts'
 import type { MessageShape } from '../protobuf/read-message.ts'
 import { type JsonSchema, readSchema, type StandardJsonSchema } from './schema.ts'
 import type { Strategy } from './strategy.ts'
@@ -27,7 +27,29 @@ export interface ScalePaths {
   readonly labelSelectorPath?: string
 }
 
-export interface VersionDefinition<S extends JsonSchema | StandardJsonSchema = JsonSchema | StandardJsonSchema> {
+export type AnySchema = JsonSchema | StandardJsonSchema
+
+/** What an object of a schema is, as far as the schema says so. */
+export type ObjectOf<S> = S extends StandardJsonSchema<infer T> ? ApiObject & T : ApiObject
+
+/**
+ * What is made of an object for another version: its own fields. Its kind and version are set by
+ * the server. Of metadata, labels and annotations are taken; the rest stays as it was, and so does
+ * all of it where it is left out.
+ */
+export type Converted<S> = (S extends StandardJsonSchema<infer T> ? T : object) & { readonly metadata?: ObjectMeta }
+
+/**
+ * Makes objects of one version from those of the hub, and those of the hub from them. What these
+ * functions are given is theirs: they may change it and return it. They take no time, and make the
+ * same of the same object whenever they are called.
+ */
+export interface Conversion<S = AnySchema, Hub = AnySchema> {
+  readonly toHub: (object: ObjectOf<S>) => Converted<Hub>
+  readonly fromHub: (object: ObjectOf<Hub>) => Converted<S>
+}
+
+export interface VersionDefinition<S extends AnySchema = AnySchema, Hub extends AnySchema = AnySchema> {
   /** The schema of the object's own fields; `apiVersion`, `kind` and `metadata` are known. */
   readonly schema: S
   /** The columns behind the name. Default: when it was created. */
@@ -43,9 +65,16 @@ export interface VersionDefinition<S extends JsonSchema | StandardJsonSchema = J
   }
   /** How clients of compiled kinds may send an object that is to be created. */
   readonly protobuf?: MessageShape
+  /** What the kind does by itself with objects of this version. Default: that of the kind. */
+  readonly strategy?: Strategy<ObjectOf<S>>
+  /** How it becomes the hub, and is made of it; every version but the hub has it. */
+  readonly convert?: Conversion<S, Hub>
 }
 
-export interface ResourceDefinition<S extends JsonSchema | StandardJsonSchema = JsonSchema | StandardJsonSchema> {
+/** Schemas by version. */
+export type Schemas = Readonly<Record<string, AnySchema>>
+
+export interface ResourceDefinition<V extends Schemas = Schemas, Hub extends keyof V = keyof V> {
   /** Empty for the group without a name, under `/api`. */
   readonly group: string
   readonly kind: string
@@ -57,13 +86,18 @@ export interface ResourceDefinition<S extends JsonSchema | StandardJsonSchema = 
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: 'Namespaced' | 'Cluster'
-  /** The versions by name, of which there is one: objects are not converted between versions. */
-  readonly versions: Readonly<Record<string, VersionDefinition<S>>>
-  readonly strategy?: Strategy<ObjectOf<S>>
+  /** The versions by name. */
+  readonly versions: { readonly [Version in keyof V]: VersionDefinition<V[Version], V[Hub]> }
+  /** The version that all others are converted to and from. Default: the only one. */
+  readonly hub?: Hub
+  /**
+   * The version in which objects are stored from now on; those that are stored in another one stay
+   * so until they are written again. Default: the hub.
+   */
+  readonly storageVersion?: keyof V
+  /** Of the versions that have none of their own. */
+  readonly strategy?: Strategy<ObjectOf<V[keyof V]>>
 }
-
-/** What an object of a schema is, as far as the schema says so. */
-export type ObjectOf<S> = S extends StandardJsonSchema<infer T> ? ApiObject & T : ApiObject
 
 /** A kind of objects, and where they are served. */
 export interface Resource<T extends ApiObject = ApiObject> {
@@ -86,10 +120,22 @@ export interface Resource<T extends ApiObject = ApiObject> {
   readonly scale: ScalePaths | undefined
   readonly protobuf: MessageShape | undefined
   readonly strategy: Strategy<T>
+  /** How it becomes the hub, and is made of it; undefined: it is the hub. */
+  readonly convert: Conversion | undefined
+  /** All versions of the kind by name, this one among them. */
+  readonly versions: Readonly<Record<string, Resource>>
+  /** The version that all others are converted to and from. */
+  readonly hub: string
+  /** The version in which objects are stored. */
+  readonly storageVersion: string
+}
+
+/** The hub of a kind, with all of its versions, by the objects of each. */
+export type DefinedResource<Objects extends Readonly<Record<string, ApiObject>>, Hub extends keyof Objects> = Resource<Objects[Hub]> & {
+  readonly versions: { readonly [Version in keyof Objects]: Resource<Objects[Version]> }
 }
 
 const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/
-const VERSION = /^v[1-9]\d*(?:(?:alpha|beta)[1-9]\d*)?$/
 /** What stands in the place of a resource in paths, and is none. */
 const RESERVED: ReadonlySet<string> = new Set(['status', 'finalize', 'watch', 'proxy'])
 
@@ -98,7 +144,8 @@ export const groupVersion = (group: string, version: string): string => (group =
 
 /**
  * A resource as a value, for {@link apiGroup}. Its schema is JSON Schema, or anything that
- * implements Standard JSON Schema.
+ * implements Standard JSON Schema. What is returned is its hub, which is its only version where
+ * there is one; `versions` has all of them.
  * @throws QuiesceError ERR_OPTION_INVALID
  * @example
  * const widgets = defineResource({
@@ -106,7 +153,9 @@ export const groupVersion = (group: string, version: string): string => (group =
  *   versions: { v1: { schema: { type: 'object', properties: { spec: { type: 'object' } } } } },
  * })
  */
-export function defineResource<S extends JsonSchema | StandardJsonSchema>(definition: ResourceDefinition<S>): Resource<ObjectOf<S>> {
+export function defineResource<V extends Schemas, Hub extends keyof V = keyof V>(
+  definition: ResourceDefinition<V, Hub>,
+): DefinedResource<{ [Version in keyof V]: ObjectOf<V[Version]> }, Hub> {
   checkArguments('defineResource(definition)', [definition, 'an object'])
   const { group, kind, plural, scope, versions, shortNames = [], categories = [], strategy = {} } = definition
   if (typeof group !== 'string' || (group !== '' && subdomainProblems(group).length > 0))
@@ -121,28 +170,71 @@ export function defineResource<S extends JsonSchema | StandardJsonSchema>(defini
   for (const [field, names] of Object.entries({ shortNames, categories }))
     if (!Array.isArray(names) || names.some((name) => typeof name !== 'string' || labelProblems(name).length > 0))
       throw optionError(`${field} of ${of}`, names, 'words in lower case')
-  const [[version, served] = [undefined, undefined], ...others] = Object.entries(versions ?? {})
-  if (version === undefined || served === undefined || others.length > 0 || !VERSION.test(version))
-    throw optionError(`versions of ${of}`, Object.keys(versions ?? {}), 'one version, such as v1 or v1beta1')
-  return {
-    group,
-    version,
-    apiVersion: groupVersion(group, version),
-    kind,
-    listKind: definition.listKind ?? `${kind}List`,
-    plural,
-    singular: definition.singular ?? kind.toLowerCase(),
-    shortNames,
-    categories,
-    isNamespaced: scope === 'Namespaced',
-    schema: readSchema(served.schema, `schema of ${of}`),
-    columns: checkColumns(served.columns, of),
-    hasStatus: served.subresources?.status === true,
-    hasFinalize: served.subresources?.finalize === true,
-    scale: checkScale(served.subresources?.scale, of),
-    protobuf: served.protobuf,
-    strategy,
+  const given = versions as unknown as Readonly<Record<string, VersionDefinition>>
+  const { hub, storageVersion } = checkVersions({ versions: given, hub: definition.hub, storageVersion: definition.storageVersion }, of)
+  const all: Record<string, Resource> = {}
+  for (const [version, served] of Object.entries(given)) {
+    const ofVersion = Object.keys(given).length === 1 ? of : `version ${version} of ${of}`
+    all[version] = {
+      group,
+      version,
+      apiVersion: groupVersion(group, version),
+      kind,
+      listKind: definition.listKind ?? `${kind}List`,
+      plural,
+      singular: definition.singular ?? kind.toLowerCase(),
+      shortNames,
+      categories,
+      isNamespaced: scope === 'Namespaced',
+      schema: readSchema(served.schema, `schema of ${ofVersion}`),
+      columns: checkColumns(served.columns, ofVersion),
+      hasStatus: served.subresources?.status === true,
+      hasFinalize: served.subresources?.finalize === true,
+      scale: checkScale(served.subresources?.scale, ofVersion),
+      protobuf: served.protobuf,
+      strategy: (served.strategy ?? strategy) as Strategy,
+      convert: served.convert,
+      versions: all,
+      hub,
+      storageVersion,
+    }
   }
+  return all[hub] as never
+}
+
+const VERSION = /^v[1-9]\d*(?:(?:alpha|beta)[1-9]\d*)?$/
+
+interface GivenVersions {
+  readonly versions: Readonly<Record<string, VersionDefinition>> | undefined
+  readonly hub: unknown
+  readonly storageVersion: unknown
+}
+
+/**
+ * Which of the versions is the hub, and in which objects are stored.
+ * @throws QuiesceError ERR_OPTION_INVALID
+ */
+function checkVersions({ versions = {}, hub, storageVersion }: GivenVersions, of: string): { hub: string; storageVersion: string } {
+  const names = Object.keys(versions)
+  if (names.length === 0 || names.some((name) => !VERSION.test(name)))
+    throw optionError(`versions of ${of}`, names, 'at least one version, such as v1 or v1beta1')
+  const theHub = hub ?? (names.length === 1 ? names[0] : undefined)
+  const oneOf = names.map(show).join(' or ')
+  if (typeof theHub !== 'string' || !names.includes(theHub))
+    throw optionError(`hub of ${of}`, hub, `${oneOf}: the one that the others are converted to and from`)
+  const stored = storageVersion ?? theHub
+  if (typeof stored !== 'string' || !names.includes(stored)) throw optionError(`storageVersion of ${of}`, storageVersion, oneOf)
+  for (const [name, definition] of Object.entries(versions)) {
+    if (typeof definition !== 'object' || definition === null)
+      throw optionError(`version ${name} of ${of}`, definition, 'an object with a schema')
+    const { convert } = definition as { readonly convert?: { readonly toHub?: unknown; readonly fromHub?: unknown } | undefined }
+    const field = `convert of version ${name} of ${of}`
+    if (name === theHub) {
+      if (convert !== undefined) throw optionError(field, convert, 'nothing: it is the hub')
+    } else if (typeof convert?.toHub !== 'function' || typeof convert.fromHub !== 'function')
+      throw optionError(field, convert, '{ toHub, fromHub }: functions that convert to the hub and back')
+  }
+  return { hub: theHub, storageVersion: stored }
 }
 
 const PATH = /^(?:\.[A-Za-z_][\w-]*)+$/

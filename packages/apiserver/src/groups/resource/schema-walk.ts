@@ -34,6 +34,20 @@ export function walkSchema(schema: JsonSchema, value: unknown, path: string, fin
   return isFields(value) ? walkFields(schema, value, path, findings) : value
 }
 
+/** What every object has, whatever its schema says. */
+export const TYPE_AND_METADATA: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata'])
+
+/**
+ * The same for an object's own fields: what every object has is not among them, and is not looked
+ * for.
+ */
+export function walkOwnFields(schema: JsonSchema, own: Fields, findings: Findings): Fields {
+  const { required } = schema
+  const isAsked = required?.some((name) => TYPE_AND_METADATA.has(name)) === true
+  const asked = isAsked ? { ...schema, required: required.filter((name) => !TYPE_AND_METADATA.has(name)) } : schema
+  return walkSchema(asked, own, '', findings) as Fields
+}
+
 function walkFields(schema: JsonSchema, value: Fields, path: string, findings: Findings): Fields {
   const { properties, additionalProperties, required = [] } = schema
   const keepsUnknown =

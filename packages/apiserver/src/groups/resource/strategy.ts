@@ -10,24 +10,25 @@ export type GarbageCollectionPolicy = 'DeleteDependents' | 'OrphanDependents' | 
 
 /**
  * What a kind does by itself when its objects are written. The objects that it is given are the
- * request's own, and may be changed; the old one is the stored one, and may not.
+ * request's own, and may be changed; the old one is the stored one, and may not. To the compiler
+ * they are methods, so that a kind whose objects have a type is one like others.
  * @see kubernetes/apiserver pkg/registry/rest/create.go RESTCreateStrategy, update.go
  */
 export interface Strategy<T extends ApiObject = ApiObject> {
   /** Prepares an object before it is validated: what clients cannot set is taken away. */
-  readonly prepareForCreate?: (object: T) => void
-  readonly prepareForUpdate?: (object: T, old: T) => void
+  prepareForCreate?(object: T): void
+  prepareForUpdate?(object: T, old: T): void
   /**
    * Changes an object that stays for a while after it was deleted, until its finalizers are gone:
    * its status may say so.
    */
-  readonly prepareForDelete?: (object: T) => void
+  prepareForDelete?(object: T): void
   /** What the schema cannot say; without an old object it is created. */
-  readonly validate?: (object: T, old: T | undefined) => readonly FieldError[]
+  validate?(object: T, old: T | undefined): readonly FieldError[]
   /** What clients are warned of. */
-  readonly warnings?: (object: T, old: T | undefined) => readonly string[]
+  warnings?(object: T, old: T | undefined): readonly string[]
   /** The last before it is stored: one form for what can be said in several ways. */
-  readonly canonicalize?: (object: T) => void
+  canonicalize?(object: T): void
   /** Whether a PUT needs no `resourceVersion`. Default true. */
   readonly allowsUnconditionalUpdate?: boolean
   /**

@@ -6,7 +6,7 @@ import type { FieldError } from '../field-errors.ts'
 import { goJsonError, lookAtJson } from '../json-text.ts'
 import { readMeta } from '../object-meta.ts'
 import type { Resource } from '../resource/define-resource.ts'
-import { type Findings, walkSchema } from '../resource/schema-walk.ts'
+import { type Findings, TYPE_AND_METADATA, walkOwnFields } from '../resource/schema-walk.ts'
 import type { FieldValidation } from './options.ts'
 
 /** A value that a client has sent, and what only its text says. */
@@ -94,6 +94,9 @@ export function decodeValue(resource: Resource, { value, duplicates }: ReadValue
     if (given[field] !== undefined && typeof given[field] !== 'string')
       throw refuse(`json: cannot unmarshal ${typeof given[field]} into Go struct field .${field} of type string`)
   const { apiVersion: ofVersion = '', kind: ofKind = '' } = given as { readonly apiVersion?: string; readonly kind?: string }
+  // It is one of ours, though not for this path.
+  if (ofVersion !== apiVersion && (ofKind === '' || ofKind === kind) && isOfOtherVersion(resource, ofVersion))
+    throw badRequest(`the API version in the data (${ofVersion}) does not match the expected API version (${apiVersion})`)
   if ((ofVersion !== '' && ofVersion !== apiVersion) || (ofKind !== '' && ofKind !== kind)) {
     const shown = ofVersion === '' ? apiVersion : ofVersion
     throw refuse(
@@ -107,7 +110,7 @@ export function decodeValue(resource: Resource, { value, duplicates }: ReadValue
   const own: Fields = {}
   for (const [name, field] of Object.entries(given)) if (!TYPE_AND_METADATA.has(name)) setField(own, name, field)
   const findings: Findings = { unknown: unknown.map((name) => `metadata.${name}`), errors: [] }
-  const kept = walkSchema(withoutRequired(resource), own, '', findings) as Fields
+  const kept = walkOwnFields(resource.schema, own, findings)
   const passedOver = [
     ...duplicates.map((field) => `duplicate field ${goQuote(field)}`),
     ...findings.unknown.slice(0, SHOWN_MAX).map((field) => `unknown field ${goQuote(field)}`),
@@ -121,10 +124,5 @@ export function decodeValue(resource: Resource, { value, duplicates }: ReadValue
 export const decodeAgain = (resource: Resource, object: ApiObject): Decoded =>
   decodeValue(resource, { value: object, duplicates: [] }, { fieldValidation: 'Ignore', warn: () => {} })
 
-const TYPE_AND_METADATA: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata'])
-
-/** What every object has is not looked for among its own fields. */
-function withoutRequired({ schema }: Resource): Resource['schema'] {
-  if (!schema.required?.some((name) => TYPE_AND_METADATA.has(name))) return schema
-  return { ...schema, required: schema.required.filter((name) => !TYPE_AND_METADATA.has(name)) }
-}
+const isOfOtherVersion = ({ versions }: Resource, apiVersion: string): boolean =>
+  Object.values(versions).some((other) => other.apiVersion === apiVersion)

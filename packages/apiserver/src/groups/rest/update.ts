@@ -3,6 +3,7 @@ import { conflict } from '../../status-errors.ts'
 import { hasAdmission, mutateBy, validateBy } from '../admission/admit.ts'
 import { type ApiObject, isSameJson } from '../api-object.ts'
 import { specFinalizers } from '../resource/finalize.ts'
+import { storedVersion, throughStorage } from '../storage/storage-in-version.ts'
 import { type Decoded, decodeAgain, decodeBody } from './decode.ts'
 import { writeOptions } from './options.ts'
 import { negotiateOutput, objectAs, send } from './output.ts'
@@ -35,16 +36,17 @@ const TRIES_MAX = 100
 
 /**
  * Changes the stored object, whatever others do at the same time: what is made is made from the one
- * that it takes the place of. What changes nothing is not written; what was only waited for by its
- * finalizers, and has none any more, is deleted.
+ * that it takes the place of. What changes nothing is not written, unless the object is stored in
+ * another version than it would be now; what was only waited for by its finalizers, and has none
+ * any more, is deleted.
  * @see kubernetes/apiserver pkg/registry/generic/registry/store.go Update
  */
 export async function changeStored(rest: RestRequest, make: (old: ApiObject) => Decoded, isDryRun: boolean): Promise<ApiObject> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const old = await storedObject(rest)
     const updated = await admittedUpdate(rest, make(old), old, isDryRun)
-    if (isSameJson(updated, old)) return old
-    if (isDryRun) return updated
+    if (isSameJson(updated, old) && !isStoredOtherwise(rest, old)) return old
+    if (isDryRun) return throughStorage(rest.resource, updated).again
     const expected = old.metadata.resourceVersion as string
     const isHeld = updated.metadata.finalizers !== undefined || (rest.resource.hasFinalize && specFinalizers(updated).length > 0)
     const isOver = updated.metadata.deletionTimestamp !== undefined && !isHeld
@@ -53,6 +55,10 @@ export async function changeStored(rest: RestRequest, make: (old: ApiObject) => 
   }
   throw conflict(rest.qualified, rest.key.name)
 }
+
+/** It is written anew as it is: so old objects come to be stored in a new version. */
+const isStoredOtherwise = ({ resource }: RestRequest, old: ApiObject): boolean =>
+  storedVersion(old) !== resource.versions[resource.storageVersion]?.apiVersion
 
 /**
  * What is made of an object is changed by plugins, checked, and shown to those that validate.

@@ -48,7 +48,7 @@ export const atRevision = (object: ApiObject, revision: number): ApiObject =>
   frozen({ ...object, metadata: orderedMeta({ ...object.metadata, resourceVersion: String(revision) }) })
 
 /** The whole value, frozen: what a strategy is given as the old object is still the stored one. */
-function frozen<T>(value: T): T {
+export function frozen<T>(value: T): T {
   if ((isFields(value) || Array.isArray(value)) && !Object.isFrozen(value)) {
     for (const each of Object.values(value)) frozen(each)
     Object.freeze(value)

@@ -1,0 +1,167 @@
+import { checkArguments, toError, withFields } from '../../engine.ts'
+import { internalError, StatusError } from '../../status-errors.ts'
+import type { ApiObject } from '../api-object.ts'
+import { orderedMeta } from '../object-meta.ts'
+import { convertObject } from '../resource/convert-object.ts'
+import type { Resource } from '../resource/define-resource.ts'
+import { frozen } from './object-codec.ts'
+import type { ListQuery, MaybePromise, Storage, StorageEvent, StorageWatch } from './storage.ts'
+
+const A_RESOURCE = withFields('what defineResource() returns', 'plural', 'versions')
+
+/**
+ * The storage of a kind as one of its versions sees it: what is stored in another one is converted
+ * when it is read, and what is written is stored in the version in which objects of the kind are
+ * stored. An object is converted once for all that read it. Servers do this for the requests that
+ * they are sent; it is for code that reads a storage without them, as informers do. What cannot be
+ * converted rejects, and ends a watch.
+ * @param resource the version that is wanted, one of `versions` of what `defineResource()` returned
+ * @param storage the one of the kind, as it is given to `apiGroup()`; with a single version it is
+ * returned as it is
+ * @param failed is told why a watch has ended that could not give an object
+ * @throws QuiesceError ERR_OPTION_INVALID
+ * @see kubernetes/apiserver pkg/storage/etcd3/store.go, whose codec converts
+ * @example
+ * const seen = storageInVersion(widgets.versions.v1, storage)
+ * const informer = createInformer(storageListWatch('demo.example/v1/widgets', seen))
+ */
+export function storageInVersion(resource: Resource, storage: Storage, failed: (error: unknown) => void = () => {}): Storage {
+  checkArguments('storageInVersion(resource, storage, failed?)', [resource, A_RESOURCE], [storage, 'an object'], [failed, 'a function'])
+  if (Object.keys(resource.versions).length === 1) return storage
+  const read = (object: ApiObject): ApiObject => formOf(object, resource)
+  const readIfAny = (object: ApiObject | undefined): ApiObject | undefined => object && read(object)
+  const written = async (object: ApiObject, write: (stored: ApiObject) => MaybePromise<ApiObject | undefined>) => {
+    const { stored, again } = throughStorage(resource, object)
+    const result = await write(stored)
+    return result && remembered(result, resource, again)
+  }
+  const { get, list, create, update, delete: remove, watch, review } = bound(storage)
+  return {
+    ...(get && { get: async (key) => readIfAny(await get(key)) }),
+    ...(list && {
+      list: async ({ matches, ...query }: ListQuery) => {
+        const page = await list({ ...query, matches: (object) => matches(read(object)) })
+        return { ...page, items: page.items.map(read) }
+      },
+    }),
+    ...(create && { create: (object) => written(object, create) }),
+    ...(update && { update: (object, expected) => written(object, (stored) => update(stored, expected)) }),
+    ...(remove && {
+      delete: async (key, expected) => {
+        const gone = await remove(key, expected)
+        try {
+          return readIfAny(gone)
+        } catch {
+          // It is deleted all the same: it is told as it was stored.
+          return gone
+        }
+      },
+    }),
+    ...(watch && { watch: (after, listener, ended) => watchForms(resource, watch, { after, listener, ended, failed }) }),
+    ...(review && { review }),
+  }
+}
+
+/** Its methods, which may be those of a class. */
+function bound(storage: Storage): Storage {
+  const { get, list, create, update, delete: remove, watch, review } = storage
+  return {
+    ...(get && { get: get.bind(storage) }),
+    ...(list && { list: list.bind(storage) }),
+    ...(create && { create: create.bind(storage) }),
+    ...(update && { update: update.bind(storage) }),
+    ...(remove && { delete: remove.bind(storage) }),
+    ...(watch && { watch: watch.bind(storage) }),
+    ...(review && { review: review.bind(storage) }),
+  }
+}
+
+/**
+ * An object as it would be stored, and as it would be read again: nothing is written that could not
+ * be read.
+ * @throws ConversionError; StatusError 422
+ */
+export function throughStorage(resource: Resource, object: ApiObject): { readonly stored: ApiObject; readonly again: ApiObject } {
+  const stored = convertObject(object, resource.versions[resource.storageVersion] as Resource, 'store')
+  return { stored, again: convertObject(stored, resource, 'read') }
+}
+
+/** Objects in other versions, by the stored one that they were made of. */
+const FORMS = new WeakMap<ApiObject, Map<Resource, ApiObject>>()
+const EVENTS = new WeakMap<StorageEvent, Map<Resource, StorageEvent>>()
+const STORED_AS = new WeakMap<ApiObject, string>()
+
+/** The version, as `demo.example/v1`, in which an object is stored that was read. */
+export const storedVersion = (object: ApiObject): string => STORED_AS.get(object) ?? object.apiVersion
+
+function formOf(object: ApiObject, resource: Resource): ApiObject {
+  if (object.apiVersion === resource.apiVersion) return object
+  return FORMS.get(object)?.get(resource) ?? remembered(object, resource, convertObject(object, resource, 'read'))
+}
+
+/** What was made of a stored object, with its version, is what is read of it from now on. */
+function remembered(stored: ApiObject, resource: Resource, made: ApiObject): ApiObject {
+  if (stored.apiVersion === resource.apiVersion) return stored
+  const { resourceVersion } = stored.metadata
+  const form = frozen({
+    ...made,
+    metadata: orderedMeta({ ...made.metadata, ...(resourceVersion !== undefined && { resourceVersion }) }),
+  })
+  keep(FORMS, stored, resource, form)
+  STORED_AS.set(form, stored.apiVersion)
+  return form
+}
+
+function keep<T extends object>(forms: WeakMap<T, Map<Resource, T>>, of: T, resource: Resource, form: T): void {
+  const known = forms.get(of) ?? new Map<Resource, T>()
+  forms.set(of, known.set(resource, form))
+}
+
+/** One event for all who watch a version: what it is encoded as is kept with it. */
+function eventForm(event: StorageEvent, resource: Resource): StorageEvent {
+  const known = EVENTS.get(event)?.get(resource)
+  if (known !== undefined) return known
+  const object = formOf(event.object, resource)
+  const previous = event.previous && formOf(event.previous, resource)
+  if (object === event.object && previous === event.previous) return event
+  const form: StorageEvent = { type: event.type, object, previous }
+  keep(EVENTS, event, resource, form)
+  return form
+}
+
+interface FormsWatch {
+  readonly after: string
+  readonly listener: (event: StorageEvent) => void
+  readonly ended: (why: StatusError) => void
+  readonly failed: (error: unknown) => void
+}
+
+/** An object that cannot be converted ends the watch: what came after it would leave a gap. */
+async function watchForms(
+  resource: Resource,
+  watch: NonNullable<Storage['watch']>,
+  { after, listener, ended, failed }: FormsWatch,
+): Promise<StorageWatch> {
+  let watching: StorageWatch | undefined
+  let why: StatusError | undefined
+  const hear = (event: StorageEvent): void => {
+    if (why !== undefined) return
+    let form: StorageEvent
+    try {
+      form = eventForm(event, resource)
+    } catch (thrown) {
+      failed(thrown)
+      why = thrown instanceof StatusError ? thrown : internalError(toError(thrown).message)
+      watching?.close()
+      if (watching !== undefined) ended(why)
+      return
+    }
+    listener(form)
+  }
+  watching = await watch(after, hear, (reason) => {
+    if (why === undefined) ended(reason)
+  })
+  if (why === undefined) return watching
+  watching.close()
+  throw why
+}
