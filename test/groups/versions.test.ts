@@ -10,8 +10,11 @@ import {
   type Conversion,
   createInformer,
   defineResource,
+  loopbackResource,
   memoryStorage,
   type Resource,
+  type ResourceClient,
+  rewriteObjects,
   type StandardJsonSchema,
   type Storage,
   storageInVersion,
@@ -203,6 +206,10 @@ describe('watches', () => {
   })
 })
 
+/** A client of the server's objects as v1 has them. */
+const clientAt = (port: number): ResourceClient =>
+  loopbackResource({ fetch: (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init), addresses: [] }, gadgets())
+
 describe('the version in which objects are stored', () => {
   /** Two servers, one after the other, in whose time it has changed. */
   async function changed() {
@@ -256,6 +263,41 @@ describe('the version in which objects are stored', () => {
     expect(await versionsOf(storage)).toEqual([NEW, NEW, NEW, NEW, OLD])
     expect((await json('PUT', `${GADGETS('v1')}/e?dryRun=All`, (await json('GET', `${GADGETS('v1')}/e`)).body)).code).toBe(200)
     expect(await versionsOf(storage)).toEqual([NEW, NEW, NEW, NEW, OLD])
+  })
+
+  test('comes to all old objects by rewriting them, and to none twice', async () => {
+    const { json, storage, port } = await changed()
+    const client = clientAt(port)
+    await json('PATCH', `${GADGETS('v1')}/a`, { metadata: { labels: { written: 'x' } } }, MERGE)
+    const { signal } = new AbortController()
+    expect(await rewriteObjects(client, { signal })).toBe(5)
+    expect(await versionsOf(storage)).toEqual([NEW, NEW, NEW, NEW, NEW])
+    const { body: before } = await json('GET', GADGETS('v1'))
+    expect(await rewriteObjects(client, { signal })).toBe(5)
+    expect((await json('GET', GADGETS('v1'))).body['items']).toEqual(before['items'])
+  })
+
+  test('comes to old objects also where others write, delete and fail meanwhile', async () => {
+    const { json, storage, port } = await changed()
+    const client = clientAt(port)
+    const { signal } = new AbortController()
+    const meddled: Pick<ResourceClient, 'list' | 'update'> = {
+      list: (options) => client.list(options),
+      update: async (object, options) => {
+        const path = `${GADGETS('v1')}/${object.metadata.name}`
+        if (object.metadata.name === 'b') await json('PATCH', path, { metadata: { labels: { meanwhile: 'x' } } }, MERGE)
+        if (object.metadata.name === 'c') await json('DELETE', path)
+        if (object.metadata.name === 'd') throw new Error('no connection')
+        return client.update(object, options)
+      },
+    }
+    await expect(rewriteObjects(meddled, { signal })).rejects.toThrow('no connection')
+    const failures: string[] = []
+    expect(
+      await rewriteObjects(meddled, { signal, failed: ({ metadata }, error) => void failures.push(`${metadata.name}: ${String(error)}`) }),
+    ).toBe(3)
+    expect(failures).toEqual(['d: Error: no connection'])
+    expect(await versionsOf(storage)).toEqual([NEW, NEW, OLD, NEW])
   })
 
   test('is what discovery has a hash of, the same for all versions', async () => {
@@ -486,10 +528,19 @@ describe('a conversion', () => {
 
   test('of what is of no version of its kind says which there are', async () => {
     const resource = gadgets()
+    const single = defineResource({
+      group: 'demo.example',
+      kind: 'Gadget',
+      plural: 'gadgets',
+      scope: 'Cluster',
+      versions: { v1: { schema: {} } },
+    })
+    const old = memoryStorage().resource(single)
+    await old.create(gadget('v1beta1', 'a') as ApiObject)
+    await expect(storageInVersion(single, old).get?.({ namespace: '', name: 'a' })).rejects.toThrow('it is of none of the versions v1')
     const { json, storage } = await serve(resource)
     await storage.create?.(gadget('v1', 'a', { size: 1 }, { namespace: 'default' }) as ApiObject)
-    const old = { ...(gadget('v1', 'b', {}, { namespace: 'default' }) as ApiObject), apiVersion: 'demo.example/v0' }
-    await storage.create?.(old)
+    await storage.create?.({ ...(gadget('v1', 'b', {}, { namespace: 'default' }) as ApiObject), apiVersion: 'demo.example/v0' })
     const { code, body } = await json('GET', `${GADGETS('v1')}/b`)
     expect([code, body['message']]).toEqual([500, expect.stringContaining('it is of none of the versions v1, v1beta1, v1alpha1')])
   })

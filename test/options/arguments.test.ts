@@ -86,6 +86,10 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
     'createLeaderElector(leases, options)': () => [{ get: () => {}, create: () => {}, update: () => {} }, {}],
     'leaseGroup(storage)': () => [apiserver.memoryStorage().resource()],
     'etcdEngine(url, options?)': () => ['etcd://127.0.0.1:2379/p', {}],
+    'rewriteObjects(client, options)': () => [
+      { list: async () => ({ items: [] }), update: () => {} },
+      { signal: new AbortController().signal },
+    ],
     'storageInVersion(resource, storage, failed?)': () => [{ plural: 'p', versions: {} }, {}, () => {}],
     'storageListWatch(name, storage)': () => ['n', apiserver.memoryStorage().resource()],
     'createApiServer(config)': () => [apiserver.completeConfig({})],

@@ -71,6 +71,7 @@ export type {
   Snapshot,
   UpdateCallOptions,
 } from './client/resource-client.ts'
+export { type RewriteOptions, rewriteObjects } from './client/rewrite-objects.ts'
 export { storageListWatch } from './client/storage-list-watch.ts'
 export { type ApiServerConfig, type CompletedConfig, completeConfig } from './config.ts'
 export { addGarbageCollector, type GarbageCollectorOptions } from './controllers/garbage-collector.ts'

@@ -16,8 +16,7 @@ const A_RESOURCE = withFields('what defineResource() returns', 'plural', 'versio
  * they are sent; it is for code that reads a storage without them, as informers do. What cannot be
  * converted rejects, and ends a watch.
  * @param resource the version that is wanted, one of `versions` of what `defineResource()` returned
- * @param storage the one of the kind, as it is given to `apiGroup()`; with a single version it is
- * returned as it is
+ * @param storage the one of the kind, as it is given to `apiGroup()`
  * @param failed is told why a watch has ended that could not give an object
  * @throws QuiesceError ERR_OPTION_INVALID
  * @see kubernetes/apiserver pkg/storage/etcd3/store.go, whose codec converts
@@ -27,7 +26,6 @@ const A_RESOURCE = withFields('what defineResource() returns', 'plural', 'versio
  */
 export function storageInVersion(resource: Resource, storage: Storage, failed: (error: unknown) => void = () => {}): Storage {
   checkArguments('storageInVersion(resource, storage, failed?)', [resource, A_RESOURCE], [storage, 'an object'], [failed, 'a function'])
-  if (Object.keys(resource.versions).length === 1) return storage
   const read = (object: ApiObject): ApiObject => formOf(object, resource)
   const readIfAny = (object: ApiObject | undefined): ApiObject | undefined => object && read(object)
   const written = async (object: ApiObject, write: (stored: ApiObject) => MaybePromise<ApiObject | undefined>) => {
@@ -119,12 +117,11 @@ function keep<T extends object>(forms: WeakMap<T, Map<Resource, T>>, of: T, reso
 
 /** One event for all who watch a version: what it is encoded as is kept with it. */
 function eventForm(event: StorageEvent, resource: Resource): StorageEvent {
+  const { type, object, previous } = event
+  if (object.apiVersion === resource.apiVersion && (previous ?? object).apiVersion === resource.apiVersion) return event
   const known = EVENTS.get(event)?.get(resource)
   if (known !== undefined) return known
-  const object = formOf(event.object, resource)
-  const previous = event.previous && formOf(event.previous, resource)
-  if (object === event.object && previous === event.previous) return event
-  const form: StorageEvent = { type: event.type, object, previous }
+  const form: StorageEvent = { type, object: formOf(object, resource), previous: previous && formOf(previous, resource) }
   keep(EVENTS, event, resource, form)
   return form
 }
