@@ -218,7 +218,7 @@ describe('the version in which objects are stored', () => {
     const names = ['a', 'b', 'c', 'd', 'e']
     for (const [size, name] of names.entries()) await before.json('POST', GADGETS('v1'), gadget('v1', name, { size, color: 'red' }))
     await before.life.stop('over')
-    return { storage, ...(await serve(gadgets('v1'), kept(storage))) }
+    return serve(gadgets('v1'), kept(storage))
   }
   const versionsOf = async (storage: Storage): Promise<readonly string[]> => {
     const page = await storage.list?.({ namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' })

@@ -37,7 +37,8 @@ export type ObjectOf<S> = S extends StandardJsonSchema<infer T> ? ApiObject & T 
  * the server. Of metadata, labels and annotations are taken; the rest stays as it was, and so does
  * all of it where it is left out.
  */
-export type Converted<S> = (S extends StandardJsonSchema<infer T> ? T : object) & { readonly metadata?: ObjectMeta }
+export type Converted<S> =
+  S extends StandardJsonSchema<infer T> ? (unknown extends T ? object : T & { readonly metadata?: ObjectMeta }) : object
 
 /**
  * Makes objects of one version from those of the hub, and those of the hub from them. What these
