@@ -40,7 +40,7 @@ export function readArguments(
   const problems: string[] = []
   const operands: string[] = []
   const noValue = (label: string): void => {
-    problems.push(`${label}: got no value, allowed: ${flags.find(({ name }) => `--${name}` === label)?.allowed}`)
+    problems.push(`${label}: no value was given, allowed: ${flags.find(({ name }) => `--${name}` === label)?.allowed}`)
   }
   // What follows an unknown flag was meant as its value.
   let unknownAt = Number.NaN

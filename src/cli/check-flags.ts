@@ -10,46 +10,47 @@ import { lifeModule } from './life-module.ts'
 import { refusedBesideConfig, resolvedFrom, valuesOf } from './settings.ts'
 
 export const CHECK_OPTIONS = defineOptions({
-  config: option(lifeModule(), { flag: 'config', defaultWords: 'a server without hooks', meaning: 'The life to check' }),
+  config: option(lifeModule(), { flag: 'config', defaultWords: 'a server without hooks', meaning: 'Module with the server to check' }),
   mode: option(choice('refuse', 'retry-after', 'both'), {
     flag: 'mode',
-    defaultWords: "the life's own, or both without --config",
+    defaultWords: 'that of the server; both without --config',
     meaning: 'How new requests are refused while draining',
   }),
   outside: option(list(OUTSIDE_EVENTS), {
     flag: 'outside',
     default: ['start', 'stop'],
-    meaning: 'What may come from outside, at any time and any number of times. Each one multiplies the states',
+    meaning: 'Events from outside that may happen at any time and any number of times. Each one multiplies the states',
   }),
   timed: option(present(), {
     flag: 'timed',
     default: false,
-    meaning: 'Check bounds in time as well: the deadline and the reserves of the late phases. Takes longer',
+    meaning: 'Also check times: the deadline, and the time that is kept for late phases. Takes longer',
   }),
-  verbose: option(present(), { flag: 'verbose', default: false, meaning: 'Print what holds, too, and not only what does not' }),
+  verbose: option(present(), { flag: 'verbose', default: false, meaning: 'Print properties that hold as well as those that fail' }),
   json: option(present(), {
     flag: 'json',
     default: false,
-    meaning: 'Print one JSON document: every property with its verdict, and the way there',
+    meaning: 'Print one JSON document: every property with its verdict, and the steps that lead to a failure',
   }),
   property: option(
     { ...text('the id of a property'), placeholder: 'ID' },
-    { flag: 'property', defaultWords: 'all of them', meaning: 'Check only this one' },
+    { flag: 'property', defaultWords: 'all of them', meaning: 'Check only this property' },
   ),
   statesMax: option(integer(1, 999_999_999), {
     flag: 'states-max',
     default: 1_000_000,
-    meaning: 'Give up when there are more states than this',
+    meaning: 'Give up after this many states',
   }),
   traceFile: option(file(), {
     flag: 'trace-file',
     defaultWords: 'none',
-    meaning: 'Write the first counter-example there, as a journal that the inspector shows; without one the file is left alone',
+    meaning:
+      'Write the first counter-example to this file, as a journal for the inspector. The file is not touched when every property holds',
   }),
   mermaid: option(present(), {
     flag: 'mermaid',
     default: false,
-    meaning: 'Print the counter-example as a Mermaid sequence diagram, too',
+    meaning: 'Also print the counter-example as a Mermaid sequence diagram',
   }),
 })
 

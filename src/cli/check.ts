@@ -123,8 +123,13 @@ function about<T>({ config, statesMax }: Pick<CheckSettings, 'config' | 'statesM
 
 function tooManyStates(statesMax: number, thrown: ModelError): QuiesceError {
   const { key, values } = thrown.details
-  const hint = key === undefined ? '' : `; what has the most values of its own is ${String(key)} (${String(values)})`
-  return new QuiesceError('ERR_OPTION_INVALID', `--states-max: this life has more than ${statesMax} states${hint}`, thrown.details, thrown)
+  const hint = key === undefined ? '' : ` (the field with the most values is ${String(key)}, with ${String(values)})`
+  return new QuiesceError(
+    'ERR_OPTION_INVALID',
+    `--states-max: this server has more than ${statesMax} states${hint}; allow more, or give fewer events with --outside`,
+    thrown.details,
+    thrown,
+  )
 }
 
 function choose(properties: readonly Property[], id: string | undefined): readonly Property[] {

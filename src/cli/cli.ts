@@ -16,7 +16,7 @@ export async function runCli(host: CliHost): Promise<number | undefined> {
   if (args.includes('--version') || command === '--version') return printed(host, `${packageJson().version}\n`)
   if (args.includes('--help') || command === '--help') return printed(host, (await import('./help.ts')).mainHelp())
   if (isCommand(command)) return usable(host, () => RUN[command](host, args))
-  if (command === undefined) return refused(host, [`no command, allowed: ${COMMANDS.join(', ')}; see quiesce --help`])
+  if (command === undefined) return refused(host, [`no command was given, allowed: ${COMMANDS.join(', ')}; see quiesce --help`])
   if (command === MOVED.command) return refused(host, [MOVED.hint])
   if (command.startsWith('-')) return refused(host, [`${command}: unknown flag, see quiesce --help`])
   return refused(host, [`${command}: unknown command${didYouMean(command, COMMANDS) || ', see quiesce --help'}`])
@@ -25,7 +25,7 @@ export async function runCli(host: CliHost): Promise<number | undefined> {
 /** A command of a package of its own, which is not installed: main.ts runs it where it is. */
 const MOVED = {
   command: 'apiserver',
-  hint: `apiserver: is a command of ${API_SERVER_PACKAGE}: npm install ${API_SERVER_PACKAGE}, then npx quiesce-apiserver`,
+  hint: `apiserver: this command is in the package ${API_SERVER_PACKAGE}: npm install ${API_SERVER_PACKAGE}, then npx quiesce-apiserver`,
 }
 
 type Run = (host: CliHost, args: readonly string[]) => Promise<number | undefined>

@@ -43,7 +43,7 @@ async function layoutFor({ stderr }: CliHost): Promise<Layout | undefined> {
     return await elkLayout()
   } catch (thrown) {
     if (!(thrown instanceof QuiesceError)) throw thrown
-    stderr.write(`quiesce: elkjs is not installed, so flowcharts and machines are laid out by simpler rules; better: npm install elkjs\n`)
+    stderr.write(`quiesce: the package elkjs is not installed, so the layout is simpler; npm install elkjs makes it better\n`)
     return undefined
   }
 }

@@ -23,7 +23,7 @@ export const COMMAND_OPTIONS = defineOptions({
   config: option(file('a JSON or YAML file'), {
     flag: 'config',
     defaultWords: 'none',
-    meaning: 'File of these settings, by the same names',
+    meaning: 'File with these settings, under the same names',
   }),
 })
 
@@ -34,7 +34,7 @@ export const EXPORT_OPTIONS = defineOptions({
     {
       flag: 'export',
       default: 'default',
-      meaning: 'Which export of the module is run',
+      meaning: 'Export of the module that is run',
     },
   ),
 })
@@ -45,7 +45,7 @@ const RUN_OPTIONS = defineOptions({
   watch: option(onOff(), {
     flag: 'watch',
     default: false,
-    meaning: 'Drain and start anew when a source file of the package changes',
+    meaning: 'Restart, after a drain, when a source file of the package changes',
   }),
 })
 
@@ -56,7 +56,7 @@ const SERVE_OPTIONS = defineOptions({
   demo: option(onOff(), {
     flag: 'demo',
     default: false,
-    meaning: 'Have slow requests, a watch and a slow hook of its own, and the time to wait for them, so that a stop shows how it drains',
+    meaning: 'Keep slow requests, a watch and a slow hook under way, and allow time for them, so that a stop shows how they are drained',
   }),
 })
 
@@ -140,7 +140,7 @@ export async function readRunSettings(sources: SettingsSources): Promise<RunSett
   const read = await readAll(RUN, sources)
   if ('problems' in read) return read
   const { options, own, operand, settings, wording } = read
-  if (operand === undefined) return { problems: [`run: got no module, allowed: ${APP_ALLOWED}; see quiesce run --help`] }
+  if (operand === undefined) return { problems: [`run: no module was given, allowed: ${APP_ALLOWED}; see quiesce run --help`] }
   const { config: _, ...rest } = own
   const ofRun = new Set(flagsOf(RUN_OPTIONS).map(({ name }) => name))
   const serverSettings = [...settings].flatMap(([name, setting]) => (ofRun.has(name) ? [] : [setting]))

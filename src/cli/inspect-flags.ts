@@ -8,11 +8,11 @@ export const INSPECT_OPTIONS = defineOptions({
   port: option(integer(0, 65_535, port().allowed), {
     flag: 'port',
     default: 0,
-    meaning: `Port of ${INSPECT_HOST} that the page is served on`,
+    meaning: `Port on ${INSPECT_HOST} for the page`,
   }),
   noOpen: option(present(), {
     flag: 'no-open',
     default: false,
-    meaning: 'Print the URL, but open no browser; off a terminal none is opened',
+    meaning: 'Print the URL and open no browser. Without a terminal none is opened anyway',
   }),
 })

@@ -22,7 +22,7 @@ export async function inspectCommand(host: CliHost, args: readonly string[]): Pr
     operands: [path],
   } = readOptions('quiesce inspect', INSPECT_OPTIONS, args, 1)
   if (path === undefined)
-    throw new QuiesceError('ERR_OPTION_INVALID', 'inspect: got no file, allowed: a report, a journal or a counter-example')
+    throw new QuiesceError('ERR_OPTION_INVALID', 'inspect: no file was given, allowed: a report, a journal or a counter-example')
   const recording = await recordingOf(path, host.earlyStop)
   if (!recording) return 0
   const url = await serve(recording, port, host.earlyStop)

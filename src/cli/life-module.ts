@@ -42,7 +42,7 @@ export async function readLifeModule(label: string, path: string): Promise<LifeM
   }
   const { module, life: found } = await withoutListening(label, path, () => importOnly(look))
   const life = lifeOfApiServer(found) ?? found
-  if (!isLife(life) && hasLife(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it is ${show(life)}: export its life)`)
+  if (!isLife(life) && hasLife(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it is ${show(life)}: export its lifecycle)`)
   if (!isLife(life) && isApp(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (${APP_HAS_NO_LIFE})`)
   if (!isLife(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it is ${show(life)})`)
   const properties = module['properties'] ?? []
@@ -64,7 +64,7 @@ async function apiServerPackage(path: string): Promise<{ completeConfig(config: 
 }
 
 const APP_HAS_NO_LIFE =
-  'it is an app or a server without a life: export what createServer(app), attachLifecycle(server) or a framework’s helper returned'
+  'it is an app or a server without a lifecycle: export what createServer(app), attachLifecycle(server) or a framework’s helper returned'
 
 /** Whether it looks like an app: a router, or something that listens or answers. */
 const isApp = (given: unknown): boolean =>

@@ -36,7 +36,7 @@ export async function loadApp<Found extends Loadable>(
   if (typeof loaded === 'number') return loaded
   if (loaded.listensItself)
     stderr.write(
-      `${program}: ${app} also listens by itself, and requests that come there are not drained: export it without calling listen()\n`,
+      `${program}: ${app} calls listen() itself, and requests to that port are not drained: export the server without calling listen()\n`,
     )
   return loaded.found
 }

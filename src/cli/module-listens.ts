@@ -36,7 +36,7 @@ function refusal(label: string, path: string, error: unknown): QuiesceError {
   const { message } = error as Error
   return new QuiesceError(
     'ERR_OPTION_INVALID',
-    `${label}: ${path} listens when it is imported, and could not (${message}): give attachLifecycle an http.Server that does not listen yet, or export a function that makes the life`,
+    `${label}: ${path} listens when it is imported, and could not (${message}): give attachLifecycle() an http.Server that does not listen yet, or export a function that makes the server`,
     {},
     error,
   )

@@ -25,7 +25,7 @@ export const PLAN_OPTIONS = defineOptions({
   config: option(lifeModule(), {
     flag: 'config',
     defaultWords: 'a server without hooks',
-    meaning: 'The life whose plan is printed',
+    meaning: 'Module with the server whose plan is printed',
   }),
   json: option(present(), { flag: 'json', default: false, meaning: 'Print one JSON document, with all times in milliseconds' }),
 })

@@ -27,7 +27,7 @@ export async function planCommand({ stdout, facts }: CliHost, args: readonly str
   const life = config === undefined ? builtIn(times) : (await readLifeModule('--config', config)).life
   // What has a plan is a Lifecycle: `isLife` knows it by that.
   const { options } = life as Lifecycle
-  const of = config ?? `${BUILT_IN}, without hooks of its own; --config is for yours`
+  const of = config ?? `${BUILT_IN}, without hooks; --config prints the plan of your server`
   const printed = printedPlan(
     of,
     { ...options, chosen: { ...options.chosen, ...ofBuiltIn(options.chosen, unsaid) } },

@@ -22,7 +22,8 @@ import { readOptions } from './settings.ts'
 export async function reportCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
   const { options, operands } = readOptions('quiesce report', REPORT_OPTIONS, args, 2)
   const [path, other] = operands
-  if (path === undefined || path === '') throw wrongUse(`got no file, allowed: a report that --report-file wrote, or - for standard input`)
+  if (path === undefined || path === '')
+    throw wrongUse(`no file was given, allowed: a report that --report-file wrote, or - for standard input`)
   if (path === '-' && other === '-') throw wrongUse('got "-" twice, allowed: standard input once')
   if (other !== undefined && options.html !== undefined) throw wrongUse('got --html and two files, allowed: --html with one file')
   if (other === undefined && options.slowerMs !== undefined) throw wrongUse('got --slower and one file, allowed: --slower with two files')

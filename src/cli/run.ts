@@ -34,10 +34,13 @@ export async function runApp(settings: RunSettings, host: CliHost, release: () =
     if (!isWatched) return
     answerWatcher(life.signal('StopRequested'))
     // A generation without its watcher would keep the port.
-    process.once('disconnect', () => void life.stop('the watcher is gone'))
+    process.once('disconnect', () => void life.stop('quiesce run --watch has ended'))
   }
   if (runnable.kind === 'life') {
-    refuse(settings.serverSettings, `none: ${settings.app} exports a life, which has options of its own`)
+    refuse(
+      settings.serverSettings,
+      `none: ${settings.app} exports a server of createServer(), attachLifecycle() or createLife(), whose options are in its code`,
+    )
     obeyWatcher(runnable.life)
     const ended = runnable.life.run()
     release()
@@ -47,7 +50,7 @@ export async function runApp(settings: RunSettings, host: CliHost, release: () =
   if (runnable.kind === 'server')
     refuse(
       settings.createdSettings,
-      `none: ${settings.app} exports a server, which has been made with or without them (https.createServer())`,
+      `none: ${settings.app} exports a server of node, whose TLS and HTTP/2 are set where it is made (https.createServer())`,
     )
   const log = { isForAll: true, level: settings.logLevel, wording: settings.wording }
   const { life, listen } = around(runnable, { ...settings.options, signal: earlyStop }, log)

@@ -25,10 +25,10 @@ export type Runnable =
     }
 
 /** What is given to `quiesce run`. */
-export const APP_ALLOWED = 'an ES or CommonJS module that exports what is to be run'
+export const APP_ALLOWED = 'an ES or CommonJS module that exports an app or a server'
 
 const EXPORT_ALLOWED =
-  'an app of Hono, Express, Koa, Fastify or NestJS, something with fetch, a fetch function (request), a node listener (req, res), ' +
+  'an app of Hono, Express, Koa, Fastify or NestJS, an object with fetch, a fetch function (request), a node listener (req, res), ' +
   'an http.Server that does not listen yet, or what createServer(), attachLifecycle(), createLife() or createApiServer() returned'
 
 /** An export of a module, named as in messages. */
@@ -56,7 +56,7 @@ export function chooseExport(exports: Exports, name: string, path: string): Modu
 }
 
 const otherNames = (names: readonly string[]): string =>
-  names.length > 0 ? `; it exports ${names.join(', ')}: --export NAME runs another one than the default` : ''
+  names.length > 0 ? `; it exports ${names.join(', ')}: --export NAME runs one of these` : ''
 
 /**
  * What an export is. A function is a node listener when it takes two arguments or more, and a fetch
@@ -104,7 +104,7 @@ function refuseLife(answer: unknown, label: string): unknown {
   if (typeof run !== 'function' || typeof plan !== 'function') return answer
   throw new QuiesceError(
     'ERR_OPTION_INVALID',
-    `${label}: a function is taken for a fetch function (request), and this one returned a life: export the life itself (export default await make())`,
+    `${label}: the exported function was called as a fetch function (request), and returned a server: export the server itself (export default await make())`,
   )
 }
 

@@ -145,6 +145,8 @@ export const refusedBesideConfig = (table: OptionTable, settings: Settings): str
   flagsOf(table).flatMap(({ name }) => {
     const setting = settings.get(name)
     return setting
-      ? [`${setting.label}: got ${show(setting.given)}, allowed: only without --config, whose life has options of its own`]
+      ? [
+          `${setting.label}: got ${show(setting.given)}, allowed: only without --config, as the server of that module has its options in its code`,
+        ]
       : []
   })

@@ -29,14 +29,14 @@ function whyNotLoaded(path: string, error: NodeJS.ErrnoException): string {
   if (error.code === 'ERR_OPTION_INVALID') return error.message.split('\n').map(firstLine).join('; ')
   if (!TYPESCRIPT.test(path) || !isUnreadable) return firstLine(error.message)
   return error.code === 'ERR_UNKNOWN_FILE_EXTENSION'
-    ? `Node ${process.versions.node} does not load TypeScript; Node 22.18 and newer do, or give the compiled module`
+    ? `Node ${process.versions.node} does not load TypeScript: use Node 22.18 or newer, or give the compiled module`
     : `Node loads only TypeScript whose types can be stripped: ${firstLine(error.message)}`
 }
 
 /** When nothing is left that could settle a promise, Node would end the process without a word. */
 export async function settledValue<T>(given: T | PromiseLike<T>): Promise<T> {
   const { promise: unanswered, reject } = deferred<never>()
-  const giveUp = (): void => reject(new Error('its promise never settles'))
+  const giveUp = (): void => reject(new Error('it waits for a promise that never settles'))
   process.once('beforeExit', giveUp)
   try {
     return await Promise.race([given, unanswered])

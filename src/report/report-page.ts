@@ -13,7 +13,7 @@ import { skippedHooks, skippedWords } from './skipped-hooks.ts'
 import { tookMs } from './took.ts'
 
 /**
- * A report as one page to be attached to an incident: no script, nothing loaded from anywhere, so
+ * A report as one page for the record of an incident: no script, nothing loaded from anywhere, so
  * it reads the same from a disk, in a mail and in ten years. Light or dark as the reader's system
  * is.
  */

@@ -95,9 +95,13 @@ export class TestLife<L extends Life = Life> implements AsyncDisposable {
     if (this.#failure !== undefined) throw this.#failure
     if (this.#report) return this.#report
     const last = this.signals.at(-1) ?? 'nothing'
-    throw new QuiesceError('ERR_TIMEOUT', `TestLife.end: the life has not ended and no timer is left; its last signal was ${last}`, {
-      last,
-    })
+    throw new QuiesceError(
+      'ERR_TIMEOUT',
+      `TestLife.end: the life has not ended, and no timer is left that could end it; its last signal was ${last}`,
+      {
+        last,
+      },
+    )
   }
 
   /**
@@ -185,7 +189,10 @@ export async function testLife<L extends Life>(
   const life = await make(world)
   const [lifecycle, ...others] = world.lives
   if (!lifecycle || others.length > 0) {
-    throw new QuiesceError('ERR_OPTION_INVALID', `testLife: make() made ${world.lives.length} lives in its world, allowed: 1`)
+    throw new QuiesceError(
+      'ERR_OPTION_INVALID',
+      `testLife: make() created ${world.lives.length} servers in the world that it was given, allowed: 1`,
+    )
   }
   const test = new TestLife(world, life, lifecycle)
   if (run) await test.run()

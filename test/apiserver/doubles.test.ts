@@ -102,8 +102,8 @@ describe('the contract of an authorizer', () => {
       decision: path === '/' && !isResourceRequest && calls++ < 2 ? 'allow' : 'deny',
     }))
     expect(fickle).toEqual([
-      `${PATH}: allow, and when it was asked again deny`,
-      'no user: get "/": allow, and when it was asked again deny',
+      `${PATH}: allow, and when it was asked a second time deny`,
+      'no user: get "/": allow, and when it was asked a second time deny',
     ])
   })
 

@@ -63,7 +63,7 @@ describe('the hook that waits for storages', () => {
     expect(said).toEqual([
       {
         type: 'warning',
-        message: 'storage is not ready after 1s, and is not waited for any longer: apps/v1/deployments, v1/hanging',
+        message: 'the storage is not ready after 1s; readiness does not wait for it any longer: apps/v1/deployments, v1/hanging',
         details: { waiting: ['apps/v1/deployments', 'v1/hanging'] },
       },
     ])
@@ -152,6 +152,6 @@ describe('the hook that waits for storages', () => {
       },
     })
     await expect.poll(async () => (await ask('/readyz')).status).toBe(200)
-    expect(lines.find(({ level }) => level === 'warn')?.message).toMatch(/^storage is not ready after 50ms/)
+    expect(lines.find(({ level }) => level === 'warn')?.message).toMatch(/^the storage is not ready after 50ms/)
   })
 })

@@ -95,7 +95,7 @@ describe('an upgrade', () => {
       expect(await client.closed()).toBe('ended')
     }
     const [, { status, body }] = await asked(served, '/plain', { 'Content-Length': '4' })
-    expect([status, body.toString()]).toEqual([400, 'this path takes no upgrade, and no body beside one\n'])
+    expect([status, body.toString()]).toEqual([400, 'this path accepts no upgrade, and no body together with one\n'])
     const [, timed] = await asked(served, '/echo?timeout=foo')
     expect(timed.status).toBe(400)
   })

@@ -50,7 +50,9 @@ describe('quiesce check', () => {
     const alone = await run(...args, 'queue/nothing')
     expect(alone).toMatchObject({
       code: 1,
-      out: expect.stringContaining('(vacuous: no run says "Serving"; nothing starts the life, because `outside` has no "start")') as string,
+      out: expect.stringContaining(
+        '(vacuous: no run says "Serving"; no event starts the life, because `outside` has no "start")',
+      ) as string,
     })
     expect(await run(...args, 'queue/nothing', '--json')).toMatchObject({
       code: 1,
@@ -136,7 +138,7 @@ export default server
     const { code, out } = await run(...starved, '--timed')
     expect(code).toBe(1)
     expect(out).toMatch(/^ {2}FAILS {2}timed\/reserve-of-flush {2}report has its reserve before its cut$/m)
-    expect(out).toMatch(/^=> it may still stand here [\d.]+ ms after the clock was started; 19500 ms are allowed$/m)
+    expect(out).toMatch(/^=> the system may still be in this state [\d.]+ ms after the clock started; 19500 ms are allowed$/m)
     expect(await run(...starved)).toMatchObject({ code: 2, out: '' })
   })
 
@@ -144,14 +146,14 @@ export default server
     [['--mode', 'sometimes'], '--mode: got "sometimes", allowed: refuse, retry-after, both'],
     [['--outside', 'stop,rain'], '--outside: got "stop,rain", allowed: a list, by commas, of start, '],
     [['--states-max', '0'], '--states-max: got "0", allowed: a whole number from 1 to 999999999'],
-    [['--states-max', '9', '--outside', 'stop'], '--states-max: this life has more than 9 states'],
+    [['--states-max', '9', '--outside', 'stop'], '--states-max: this server has more than 9 states'],
     [
       ['--trace-file', '/no/such/folder/trace', '--outside', 'stop'],
       '--trace-file: got "/no/such/folder/trace", allowed: a file that can be written (ENOENT',
     ],
     [['--property', 'end/certian', '--outside', 'stop'], '--property: got "end/certian", allowed: no-errors, '],
     [['--confg', 'x.mjs'], '--confg: unknown flag (did you mean "--config"?)'],
-    [['--config'], '--config: got no value, allowed: an ES module whose default export is a server, or a function that makes one'],
+    [['--config'], '--config: no value was given, allowed: an ES module whose default export is a server, or a function that makes one'],
     [
       ['--config', 'gone.mjs'],
       '--config: got "gone.mjs", allowed: an ES module whose default export is a server, or a function that makes one (',
@@ -173,7 +175,7 @@ export default server
        const app = fastify()
        await app.register(quiesce)
        export default app`,
-      'makes one (it is a Fastify app: export its life)',
+      'makes one (it is a Fastify app: export its lifecycle)',
     ],
     ['throws.mjs', "export default () => { throw new Error('no database') }", 'makes one (it failed: no database)'],
     ['syntax.mjs', 'export default {', 'makes one ('],

@@ -120,7 +120,7 @@ describe('the command line', () => {
     expect(await run([])).toEqual({
       code: 2,
       out: '',
-      err: 'quiesce: no command, allowed: run, serve, check, plan, diagram, inspect, report, completion; see quiesce --help\n',
+      err: 'quiesce: no command was given, allowed: run, serve, check, plan, diagram, inspect, report, completion; see quiesce --help\n',
       served: [],
     })
     expect(await run(['sreve'])).toMatchObject({ code: 2, err: 'quiesce: sreve: unknown command (did you mean "serve"?)\n' })
@@ -307,8 +307,8 @@ describe('quiesce report', () => {
   })
 
   test.each([
-    [[], 'report: got no file, allowed: a report that --report-file wrote, or - for standard input'],
-    [[''], 'report: got no file, allowed: a report that --report-file wrote, or - for standard input'],
+    [[], 'report: no file was given, allowed: a report that --report-file wrote, or - for standard input'],
+    [[''], 'report: no file was given, allowed: a report that --report-file wrote, or - for standard input'],
     [['--all'], '--all: unknown flag, see quiesce report --help'],
     [['/no/such/file'], "/no/such/file: ENOENT: no such file or directory, stat '/no/such/file'"],
     [['.'], '.: EISDIR: illegal operation on a directory, read'],

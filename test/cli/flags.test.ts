@@ -273,7 +273,7 @@ describe('settings of quiesce run', () => {
   })
 
   test('need a module', async () => {
-    expect(await readRunSettings(sources([]))).toEqual({ problems: [expect.stringMatching(/^run: got no module, allowed: /)] })
+    expect(await readRunSettings(sources([]))).toEqual({ problems: [expect.stringMatching(/^run: no module was given, allowed: /)] })
   })
 })
 
@@ -312,8 +312,8 @@ describe('what cannot be used', () => {
 
   test('includes values that are missing or empty', async () => {
     expect(await problemsOf({ args: ['--bind-address', '--port', 'x', '--notify-clients'] })).toEqual([
-      '--bind-address: got no value, allowed: a host name or an IP address',
-      '--notify-clients: got no value, allowed: gradual, at-once, after-delay',
+      '--bind-address: no value was given, allowed: a host name or an IP address',
+      '--notify-clients: no value was given, allowed: gradual, at-once, after-delay',
       '--port: got "x", allowed: an integer from 0 to 65535; 0 is any free port',
     ])
     expect(await problemsOf({ args: ['--port='], env: { QUIESCE_REPORT_FILE: '' } })).toEqual([

@@ -37,7 +37,7 @@ describe('quiesce plan', () => {
     expect(out).toMatch(/^ {2}last call +300ms +0ms +\d+ms$/m)
     expect(out).toMatch(/^ {2}Forced +\+8s +\+2s +\+5s +the deadline is reached/m)
     expect(out).toMatch(/^ {2}deadline +8s +platform container$/m)
-    expect(out).toMatch(/^ {2}request drain +none: what the budget leaves$/m)
+    expect(out).toMatch(/^ {2}request drain +none: as long as the whole stop has$/m)
     for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(110)
   })
 

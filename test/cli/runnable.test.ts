@@ -11,7 +11,7 @@ const fetchOf = (value: (request: Request) => unknown): ((request: Request) => u
 const request = new Request('http://localhost/')
 
 test('a function that makes a life is named as one at its first request', async () => {
-  const notified = 'default export of app.mjs: a function is taken for a fetch function (request), and this one returned a life'
+  const notified = 'default export of app.mjs: the exported function was called as a fetch function (request), and returned a server'
   expect(() => fetchOf(() => createLife())(request)).toThrow(notified)
   await expect(fetchOf(async () => createLife())(request)).rejects.toThrow(notified)
 })

@@ -124,7 +124,7 @@ for (const watchCache of [true, false])
       const refuse = (error: Error) => void refused.push(error.message)
       await storage.watch('1', hear, refuse).catch(refuse)
       await expect.poll(() => refused.join()).toContain('too old resource version')
-      await expect(storage.watch('99', hear, never)).rejects.toThrow('is not one of this storage')
+      await expect(storage.watch('99', hear, never)).rejects.toThrow('is not a version of this storage')
     })
 
     test('any list and the changes behind it are what is there', async () => {
@@ -186,11 +186,11 @@ for (const watchCache of [true, false])
       // As whoever else writes to the same etcd may.
       expect(await kv().put({ key, value: Buffer.from('no object') })).toMatchObject({ isDone: true })
       await expect.poll(() => seen).toEqual([500])
-      await expect(storage.list(ALL)).rejects.toThrow(`what is stored as ${key} is no object`)
+      await expect(storage.list(ALL)).rejects.toThrow(`what is stored as ${key} is not an object`)
       const refused: string[] = []
       const refuse = (why: Error) => void refused.push(why.message)
       await storage.watch('1', hear, refuse).catch(refuse)
-      await expect.poll(() => refused.join()).toContain('is no object')
+      await expect.poll(() => refused.join()).toContain('is not an object')
       await kv().delete({ key })
       await storage.create(object('c'))
       expect(namesOf((await storage.list(ALL)).items)).toEqual(['default/a', 'default/c'])

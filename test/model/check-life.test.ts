@@ -85,7 +85,7 @@ describe('a life of the user’s', () => {
     test('what no run comes to is vacuous, and does not hold unless that is meant', () => {
       // Without a start nothing serves.
       const serving = order('RequestsDrained', 'Serving')
-      const vacuous = 'no run says "Serving"; nothing starts the life, because `outside` has no "start"'
+      const vacuous = 'no run says "Serving"; no event starts the life, because `outside` has no "start"'
       expect(verdictOf(serving)).toMatchObject({ holds: false, vacuous })
       expect(verdictOf(mayBeVacuous(serving))).toMatchObject({ holds: true, vacuous })
     })

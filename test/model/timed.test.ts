@@ -51,6 +51,6 @@ describe.each(['refuse', 'retry-after'] as const)('a life in %s mode', (mode) =>
     const exploration = exploreLifecycle({ mode, input: life(25_000), wiring: ignoring }, { outside: ['start', 'stop'] })
     const violated = check(exploration, timedProperties()).filter(({ holds }) => !holds)
     expect(violated.map(({ id }) => id)).toEqual(['timed/reserve-of-destroy', 'timed/reserve-of-flush'])
-    expect(violated[0]?.trace?.finding).toMatch(/ms after the clock was started; 22500 ms are allowed$/)
+    expect(violated[0]?.trace?.finding).toMatch(/ms after the clock started; 22500 ms are allowed$/)
   })
 })

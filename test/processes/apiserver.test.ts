@@ -170,7 +170,7 @@ describe('quiesce-apiserver', () => {
       ),
     )
     expect(notThere).toEqual(starting('APP: got ".*missing.mjs", allowed: '))
-    expect(life).toEqual(starting('APP: .*api-servers.mjs exports a server that has options of its own: quiesce run '))
+    expect(life).toEqual(starting('APP: .*api-servers.mjs exports a server whose options are in its code: quiesce run '))
     expect(other).toEqual(starting('what apiServer\\(config\\) of .*no-api-server.mjs returned: got .*, allowed: what createApiServer'))
   })
 })
@@ -203,6 +203,6 @@ describe('other commands', () => {
     expect(JSON.parse(plan.stdout)).toMatchObject({ of: module, chosen: { requestTimeout: { ms: 60_000 } } })
     const check = command('check', ['--config', module, '--states-max=10'])
     expect((await check.ended()).code).toBe(2)
-    expect(check.stderr).toMatch(/^quiesce: --states-max: this life has more than 10 states/)
+    expect(check.stderr).toMatch(/^quiesce: --states-max: this server has more than 10 states/)
   })
 })

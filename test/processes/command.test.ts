@@ -211,7 +211,7 @@ test.each([
   const { child, stderr, exited } = start('check', `--config=${config}`)
   child.stdout.resume()
   expect(await exited).toBe(2)
-  expect(await stderr).toMatch(/^quiesce: --config: got ".*life\.mjs", allowed: .*\(.*its promise never settles\)\n$/)
+  expect(await stderr).toMatch(/^quiesce: --config: got ".*life\.mjs", allowed: .*\(.*it waits for a promise that never settles\)\n$/)
 })
 
 describe.each(['check', 'plan', 'diagram'])('quiesce %s --config', (command) => {
@@ -248,7 +248,7 @@ describe.each(['check', 'plan', 'diagram'])('quiesce %s --config', (command) => 
       `${made}import { createServer as listening } from 'node:net'\nlistening().listen(${port}, '127.0.0.1')\nexport default server`,
     )
     expect(said).toMatch(
-      /^quiesce: --config: \S+ listens when it is imported, and could not \(listen EADDRINUSE[^)]*\): give attachLifecycle .*\n$/,
+      /^quiesce: --config: \S+ listens when it is imported, and could not \(listen EADDRINUSE[^)]*\): give attachLifecycle\(\) .*\n$/,
     )
     expect(code).toBe(2)
   })
@@ -264,7 +264,9 @@ describe.each(['check', 'plan', 'diagram'])('quiesce %s --config', (command) => 
       'app.mjs',
       `import app from '${pathToFileURL(createRequire(import.meta.url).resolve('express')).href}'\nexport default app()`,
     )
-    expect(said).toMatch(/^quiesce: --config: got .* \(it is an app or a server without a life: export what createServer\(app\), .*\)\n$/)
+    expect(said).toMatch(
+      /^quiesce: --config: got .* \(it is an app or a server without a lifecycle: export what createServer\(app\), .*\)\n$/,
+    )
     expect(code).toBe(2)
   })
 
@@ -277,7 +279,7 @@ describe.each(['check', 'plan', 'diagram'])('quiesce %s --config', (command) => 
     expect(said).toMatch(
       loads
         ? /^(\(node:\d+\) ExperimentalWarning[\s\S]*)?$/
-        : /allowed: .* \(Node \S+ does not load TypeScript; Node 22\.18 and newer do, or give the compiled module\)\n$/,
+        : /allowed: .* \(Node \S+ does not load TypeScript: use Node 22\.18 or newer, or give the compiled module\)\n$/,
     )
     expect(code).toBe(loads ? 0 : 2)
   })

@@ -117,7 +117,7 @@ describe('quiesce inspect', () => {
     writeFileSync(file, '{"some":"json"}\n')
     expect(await ended(quiesce('inspect'))).toEqual({
       code: 2,
-      stderr: 'quiesce: inspect: got no file, allowed: a report, a journal or a counter-example\n',
+      stderr: 'quiesce: inspect: no file was given, allowed: a report, a journal or a counter-example\n',
     })
     expect(await ended(quiesce('inspect', '/no/such/file'))).toMatchObject({
       code: 2,

@@ -87,7 +87,7 @@ describe('quiesce run', () => {
       expect((await program.ended()).code).toBe(0)
     } else {
       expect((await program.ended()).code).toBe(2)
-      expect(program.stderr).toMatch(/^quiesce: APP: got ".*app\.ts", .*Node 22\.18 and newer do, or give the compiled module\)\n$/)
+      expect(program.stderr).toMatch(/^quiesce: APP: got ".*app\.ts", .*use Node 22\.18 or newer, or give the compiled module\)\n$/)
     }
   })
 
@@ -110,13 +110,13 @@ describe('quiesce run', () => {
       'flags beside a life',
       ['--export=life', '--port=1'],
       2,
-      /^quiesce: --port: got "1", allowed: none: .* which has options of its own\n$/,
+      /^quiesce: --port: got "1", allowed: none: .* whose options are in its code\n$/,
     ],
     [
       'certificates beside a server',
       ['--export=httpServer', '--tls-cert-file=a', '--tls-private-key-file=b', '--port=0'],
       2,
-      /^quiesce: --tls-cert-file: got "a", allowed: none: \S+ exports a server, .*\nquiesce: --tls-private-key-file: got "b", .*\n$/,
+      /^quiesce: --tls-cert-file: got "a", allowed: none: \S+ exports a server of node, .*\nquiesce: --tls-private-key-file: got "b", .*\n$/,
     ],
     ['an unknown flag', ['--prot=1'], 2, /^quiesce: --prot: unknown flag \(did you mean "--port"\?\)\n$/],
   ])('refuses %s', async (_, args, code, words) => {
@@ -157,7 +157,7 @@ describe('quiesce run', () => {
     ],
     ['imports what is not there', "import './not-there.mjs'\n", 2, /^quiesce: APP: got ".*app\.mjs", .*not-there\.mjs.*\)\n$/],
     ['has a syntax error', '\nexport default {\n', 3, /^quiesce: .*could not be loaded: Unexpected end of input\n\S+app\.mjs:3\n/],
-    ['waits for ever', 'await new Promise(() => {})\n', 3, /its promise never settles/],
+    ['waits for ever', 'await new Promise(() => {})\n', 3, /it waits for a promise that never settles/],
     [
       'runs its server itself',
       `import { createServer } from ${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)}\nawait createServer(() => new Response('')).run()\n`,
@@ -179,7 +179,7 @@ describe('quiesce run', () => {
     const program = runs(app, ...ADDRESS)
     await program.said('quiesce: ')
     expect(program.stderr).toMatch(
-      /also listens by itself, and requests that come there are not drained: export it without calling listen\(\)\n/,
+      /calls listen\(\) itself, and requests to that port are not drained: export the server without calling listen\(\)\n/,
     )
   })
 

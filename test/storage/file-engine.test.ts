@@ -49,7 +49,7 @@ const refusalOf = (options: FileEngineOptions): Promise<StoreError | undefined> 
 
 if (!isBuiltin('node:sqlite'))
   test('a Node without SQLite is told so, with what it can use', () => {
-    expect(() => fileEngine({ path: 'store.db' })).toThrow(/from 22\.13 on, and this is v20.*memory, or etcd:/s)
+    expect(() => fileEngine({ path: 'store.db' })).toThrow(/since 22\.13; this is Node v20.*memory, or etcd:/s)
   })
 else {
   test('options that cannot be are refused by their names', () => {
@@ -65,7 +65,7 @@ else {
     await first.put('/a', 3)
     const second = new StoreProcess({ path })
     const { refused, message } = await second.hears((said) => 'refused' in said)
-    expect([refused, message]).toEqual(['unavailable', `${path} is in use by another process: a file has one server at a time`])
+    expect([refused, message]).toEqual(['unavailable', `${path} is in use by another process; one server at a time can use a file`])
     await first.kill()
     const third = new StoreProcess({ path })
     expect(await third.hears(({ opened }) => opened !== undefined)).toEqual({ opened: 2 })

@@ -602,7 +602,7 @@ describe('the order that `after` asks for', () => {
     expect(t.signals).not.toContain('Bound')
   })
 
-  test.each(['flush', [7], {}, [null]])('is refused when it is no list of names: %j', (after) => {
+  test.each(['flush', [7], {}, [null]])('is refused when it is not a JSON list of names: %j', (after) => {
     const { life } = newLife()
     expect(refusal(() => life.addPreShutdownHook('x', noop, { after: untyped(after) }))).toMatchObject({
       code: 'ERR_OPTION_INVALID',

@@ -58,7 +58,9 @@ export class StorageReadiness {
     checkName('a storage', resource)
     checkFunction(`probe of storage ${show(resource)}`, resource, probe)
     if (!this.#probes.has(resource)) return void this.#probes.set(resource, probe)
-    const error = new QuiesceError('ERR_DUPLICATE', `storage ${show(resource)} has a probe already, which stays`, { name: resource })
+    const error = new QuiesceError('ERR_DUPLICATE', `storage ${show(resource)} has a probe already; the first one stays`, {
+      name: resource,
+    })
     this.#say({ type: 'error', where: 'storage readiness', error: errorRecord(error) })
   }
 
@@ -139,6 +141,6 @@ export function storageAwaiter(server: string, readiness: StorageReadiness, regi
 
 const tooLate = (timeoutMs: number, waiting: readonly string[]): Parameters<Say>[0] => ({
   type: 'warning',
-  message: `storage is not ready after ${formatDuration(timeoutMs)}, and is not waited for any longer: ${waiting.join(', ')}`,
+  message: `the storage is not ready after ${formatDuration(timeoutMs)}; readiness does not wait for it any longer: ${waiting.join(', ')}`,
   details: { waiting },
 })

@@ -40,7 +40,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 const REFUSED = {
   status: 400,
   headers: PLAIN_TEXT,
-  body: 'this path takes no upgrade, and no body beside one\n',
+  body: 'this path accepts no upgrade, and no body together with one\n',
 }
 
 /** The answer to a CONNECT over HTTP/2, whose stream would pass the filters without a response. */
@@ -48,5 +48,5 @@ export const NOT_IMPLEMENTED = {
   status: 501,
   reasonPhrase: 'Not Implemented',
   headers: PLAIN_TEXT_OVER,
-  body: 'this server takes no CONNECT\n',
+  body: 'this server does not support CONNECT\n',
 }

@@ -22,21 +22,21 @@ import { nearest } from './near.ts'
 
 const USAGE = `quiesce-model MODULE [--states-max N] [--mermaid]
 
-Explores every state of a system of xstate actors and says what does not hold, with a shortest way there. MODULE is an ES module; its
-default export is the root machine, and it may export as well:
+Explores every state of a system of xstate actors, and prints which properties fail, with the shortest sequence of steps to the failure.
+MODULE is an ES module. Its default export is the root machine. It may also export:
 
-  input        what the root machine is started with
-  events       events that may come from outside: a list, or a function of where the root stands
+  input        the input that the root machine is started with
+  events       the events that may come from outside: a list, or a function of the state of the root machine
   children     what promises, callbacks and observables may do, by the name of their source or by their id
-  properties   what has to hold beside no-errors and no-deadlock
+  properties   properties that have to hold, besides no-errors and no-deadlock
 
-  --states-max N   give up above so many states (default 1000000)
-  --mermaid        the way to the first violation as a Mermaid sequence diagram as well
+  --states-max N   give up after N states (default 1000000)
+  --mermaid        also print the steps to the first failure as a Mermaid sequence diagram
 
-It prints the verdicts, then states that no run reaches and transitions that none takes, then the way to the first violation. A property
-whose condition comes true in no run is vacuous, and fails unless it is wrapped in mayBeVacuous().
+The output lists the verdicts, then states that no run reaches and transitions that no run takes, then the steps to the first failure.
+A property whose condition never comes true is vacuous: it fails, unless it is wrapped in mayBeVacuous().
 
-Exit code: 0 when everything holds, 1 when something does not, 2 for a module that cannot be checked.
+Exit code: 0 when every property holds, 1 when one does not, 2 when the module cannot be checked.
 `
 
 /** What a module to check exports. */
@@ -49,12 +49,12 @@ async function main(): Promise<number> {
   const { values, positionals } = parsed()
   const [path, ...more] = positionals
   if (values.help) return print(USAGE, 0)
-  if (path === undefined || more.length > 0) throw new Error(`one module is needed, ${positionals.length} were given; --help says more`)
+  if (path === undefined || more.length > 0) throw new Error(`give one module; there were ${positionals.length}; see --help`)
   const statesMax = Number(values['states-max'] ?? 1_000_000)
   if (!(Number.isInteger(statesMax) && statesMax > 0))
     throw new Error(`--states-max: got ${values['states-max']}, allowed: a whole number above 0`)
   const { default: machine, properties = [], input, events, children } = await systemIn(path)
-  if (machine === undefined) throw new Error(`${path}: has no default export, which has to be the root machine`)
+  if (machine === undefined) throw new Error(`${path}: the module has no default export; export the root machine as default`)
   const exploration = explore(machine, { statesMax, input, events, children })
   const verdicts = check(exploration, [noErrors(), noDeadlock(), ...properties])
   const { stateCount, edgeCount } = exploration.graph

@@ -10,10 +10,10 @@ export const MODEL_ERROR_CODES = {
     fault: 'caller',
     meaning: 'A machine uses something that the model checker cannot treat exactly; the message says what to use instead',
   },
-  ERR_MODEL_OPTION: { fault: 'caller', meaning: 'What the model checker was given cannot be used; the message says what can' },
+  ERR_MODEL_OPTION: { fault: 'caller', meaning: 'An argument of the model checker cannot be used; the message says what is allowed' },
   ERR_MODEL_UNKNOWN: {
     fault: 'caller',
-    meaning: 'An event, a child, a state or something said is named that the machines do not have; the message says what they have',
+    meaning: 'The machines have no event, child, state or action of this name; the message lists those that they have',
   },
   ERR_MODEL_MUTATED: {
     fault: 'caller',
@@ -23,16 +23,16 @@ export const MODEL_ERROR_CODES = {
     fault: 'caller',
     meaning: 'A step depends on chance or on the clock; `details` has the function that was called, and where',
   },
-  ERR_MODEL_LIMIT: { fault: 'caller', meaning: 'The model checker was given more states than `statesMax`' },
-  ERR_MODEL_REPLAY: { fault: 'caller', meaning: 'A live system did not follow the trace that is replayed on it' },
+  ERR_MODEL_LIMIT: { fault: 'caller', meaning: 'There are more states than `statesMax`' },
+  ERR_MODEL_REPLAY: { fault: 'caller', meaning: 'A running system did not do what the replayed trace says' },
   ERR_MODEL_VIOLATED: { fault: 'caller', meaning: 'A property does not hold; `details.violated` has the verdicts' },
   ERR_MODEL_VACUOUS: {
     fault: 'caller',
-    meaning: 'A property holds of nothing, because its condition came true in no run; `details.violated` has the verdicts',
+    meaning: 'A property was never tested, because its condition came true in no run; `details.violated` has the verdicts',
   },
   ERR_MODEL_INEXACT: {
     fault: 'caller',
-    meaning: 'A step came out differently when it was computed again: it depends on more than the state and the event',
+    meaning: 'A step had another result when it was computed again, so it depends on more than the state and the event',
   },
 } as const satisfies Record<`ERR_${string}`, CodeMeaning>
 

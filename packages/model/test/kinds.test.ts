@@ -82,7 +82,7 @@ describe('does what its kind can do', () => {
     expect(() => commandsOf(KINDS['logic of its own'] as AnyActorLogic)).toThrow(
       expect.objectContaining({
         code: 'ERR_MODEL_UNSUPPORTED',
-        message: expect.stringContaining('say in `children` what it may do') as string,
+        message: expect.stringContaining('describe in `children` what it may do') as string,
       }),
     )
     expect(commandsOf(KINDS['logic of its own'] as AnyActorLogic, { outcomes: [resolves(7)] })).toEqual(['c resolves 7'])

@@ -74,9 +74,14 @@ describe('explore refuses', () => {
       'an event',
       { events: [{ type: 'opne' }] },
       'ERR_MODEL_UNKNOWN',
-      'events[0]: "opne" is heard by no transition of shop (did you mean "open"?)',
+      'events[0]: no transition of shop takes the event "opne" (did you mean "open"?)',
     ],
-    ['an event of a function', { events: () => [{ type: 'opne' }] }, 'ERR_MODEL_UNKNOWN', 'events[0]: "opne" is heard'],
+    [
+      'an event of a function',
+      { events: () => [{ type: 'opne' }] },
+      'ERR_MODEL_UNKNOWN',
+      'events[0]: no transition of shop takes the event "opne"',
+    ],
     ['what a function returns', { events: () => undefined }, 'ERR_MODEL_OPTION', 'events(): returned undefined'],
     [
       'a state, in a function',
@@ -95,7 +100,7 @@ describe('explore refuses', () => {
       'a child that is a machine',
       { children: { inner: {} } },
       'ERR_MODEL_OPTION',
-      'children.inner: is a machine, which is explored itself',
+      'children.inner: the child is a machine, which the checker explores itself',
     ],
     [
       'what a child does',
@@ -107,7 +112,7 @@ describe('explore refuses', () => {
       'an outcome',
       { children: { ask: { outcomes: ['done'] } } },
       'ERR_MODEL_OPTION',
-      'children.ask.outcomes: allowed: a list of what resolves()',
+      'children.ask.outcomes: allowed: a list of results of resolves()',
     ],
     ['what a function says of a child', { events: EVENTS, children: { ask: () => null } }, 'ERR_MODEL_OPTION', 'children.ask: got null'],
     [
@@ -120,13 +125,13 @@ describe('explore refuses', () => {
       'what the kind does not send',
       { events: EVENTS, children: { ask: { sends: [{ type: 'over' }] } } },
       'ERR_MODEL_OPTION',
-      'children.ask.sends: a promise sends its parent nothing but its end',
+      'children.ask.sends: a promise sends its parent no events, only its result',
     ],
     [
       'what the parent does not hear',
       { events: EVENTS, children: { feed: { sends: [{ type: 'itme' }] } } },
       'ERR_MODEL_UNKNOWN',
-      'children.feed.sends: "itme" is heard by no transition of shop (did you mean "item"?)',
+      'children.feed.sends: no transition of shop takes the event "itme" (did you mean "item"?)',
     ],
   ])('%s', (_, options, code, message) => {
     expect(() => explore(shop, options as object)).toThrow(refusal(code, message))
@@ -249,9 +254,9 @@ describe('check refuses', () => {
     [
       'what comes earlier',
       () => inOrder('a', 'a', said, ['opnes'], 'sold'),
-      'a: nothing says "opnes" (did you mean "opens"?); there is burns, opens, sold',
+      'a: no action says "opnes" (did you mean "opens"?); there is burns, opens, sold',
     ],
-    ['what comes later', () => inOrder('a', 'a', said, ['opens'], 'slod'), 'a: nothing says "slod" (did you mean "sold"?)'],
+    ['what comes later', () => inOrder('a', 'a', said, ['opens'], 'slod'), 'a: no action says "slod" (did you mean "sold"?)'],
     [
       'a child that is fair',
       () => terminates('a', 'a', { isFair: timersAnd('aksed') }),
@@ -279,7 +284,9 @@ describe('check refuses', () => {
 
   test('what is no property, and no properties at all', () => {
     const exploration = opened()
-    expect(() => check(exploration, [(() => true) as never])).toThrow(refusal('ERR_MODEL_OPTION', 'properties[0]: allowed: what always()'))
+    expect(() => check(exploration, [(() => true) as never])).toThrow(
+      refusal('ERR_MODEL_OPTION', 'properties[0]: allowed: a result of always()'),
+    )
     expect(() => check(exploration, [])).toThrow(refusal('ERR_MODEL_OPTION', 'at least one property'))
     expect(() => assertHolds([])).toThrow(refusal('ERR_MODEL_OPTION', 'nothing was checked'))
   })

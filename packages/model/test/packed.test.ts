@@ -40,7 +40,7 @@ test('three actors that wait for each other: the deadlock is found, with the way
   expect(stdout).toMatch(/FAILS {2}no-deadlock/)
   // Each has one fork and waits for the next.
   expect(stdout).toContain('waiting: [null, 0, 1] → [2, 0, 1]\n')
-  expect(stdout).toMatch(/=> nothing can happen here, and the root is not done\n$/)
+  expect(stdout).toMatch(/=> nothing can happen in this state, and the root is not done\n$/)
   expect(status).toBe(1)
 })
 
@@ -59,7 +59,7 @@ test.each([
   [['no-such-module.mjs'], /Cannot find module/],
   [[example('tic-tac-toe'), '--states-max', '10'], /more than 10 states/],
   [[example('tic-tac-toe'), '--states-max', 'many'], /--states-max: got many/],
-  [[], /one module is needed/],
+  [[], /give one module; there were/],
   [[example('tic-tac-toe'), '--mermiad'], /Unknown option '--mermiad'.* \(did you mean --mermaid\?\)/],
 ])('%j is refused in one line', (args, reason) => {
   const { status, stderr } = model(...args)
@@ -113,8 +113,8 @@ test('a property that is about nothing fails, unless that is meant', () => {
 
 test.each([
   ['an export that is nearly one', 'export const event = []', 'exports event, which is not read (did you mean "events"?)'],
-  ['an event', "export const events = [{ type: 'opne' }]", '"opne" is heard by no transition of door (did you mean "open"?)'],
-  ['a name', `export const properties = [${ORDER.replace("'shuts'", "'shtus'")}]`, 'order: nothing says "shtus" (did you mean "shuts"?)'],
+  ['an event', "export const events = [{ type: 'opne' }]", 'no transition of door takes the event "opne" (did you mean "open"?)'],
+  ['a name', `export const properties = [${ORDER.replace("'shuts'", "'shtus'")}]`, 'order: no action says "shtus" (did you mean "shuts"?)'],
 ])('%s that names nothing is refused', (_, text, message) => {
   const { status, stderr } = model(system('typo.mjs', `${SHUTS}${text}\n`))
   expect(stderr).toContain(message)

@@ -133,7 +133,7 @@ describe('progress', () => {
   test('an event that changes nothing is no way out of one, and is named', () => {
     const stuck = verdict(explored(waitsForTheWrongThing, { events: events('noise') }), noDeadlock())
     expect(labels(stuck)).toEqual(['start', 'one rejects: rejected'])
-    expect(stuck.trace?.finding).toBe('nothing can happen here: what still may (noise) changes nothing, and the root is not done')
+    expect(stuck.trace?.finding).toBe('nothing can happen in this state (noise would change nothing), and the root is not done')
   })
 
   test.each([
@@ -153,7 +153,7 @@ describe('progress', () => {
     const exploration = explored(waitsForTheWrongThing, { events: events('noise') })
     expect(verdict(exploration, endReachable('x', 'the end stays reachable'))).toMatchObject({
       holds: false,
-      trace: { finding: 'from here no way leads to the end (1 such states of 3)' },
+      trace: { finding: 'the end cannot be reached from this state (1 of 3 states cannot reach it)' },
     })
     expect(verdict(explored(jobs), endReachable('x', 'the end stays reachable')).holds).toBe(true)
   })
@@ -161,7 +161,7 @@ describe('progress', () => {
   test('an effect that never answers is a wait for ever; a timer is none', () => {
     const exploration = explored(waitsForTheWrongThing)
     expect(verdict(exploration, terminates('x', 'ends')).trace?.finding).toMatch(
-      'nothing is sure to happen here; it may wait for ever for: one resolves',
+      'nothing has to happen in this state; the system may wait for ever for: one resolves',
     )
     expect(verdict(explored(jobs), terminates('x', 'ends')).holds).toBe(true)
     const always = explored(waitsForTheWrongThing, { children: { work: { outcomes: [resolves()] } } })
@@ -175,7 +175,7 @@ describe('progress', () => {
       states: { idle: { after: { 10: 'asking' } }, asking: { after: { 10: 'idle' }, on: { enough: 'over' } }, over: { type: 'final' } },
     })
     const answer = verdict(explored(poller, { events: events('enough') }), terminates('x', 'ends'))
-    expect(answer.trace).toMatchObject({ finding: 'this circle may be gone round for ever', loopsFrom: 1 })
+    expect(answer.trace).toMatchObject({ finding: 'these steps may repeat for ever', loopsFrom: 1 })
     expect(labels(answer)).toEqual(['start', 'after 10.poller.idle', 'after 10.poller.asking'])
   })
 
@@ -324,19 +324,23 @@ describe('what is outside', () => {
     [
       'spawn in assign',
       setup({ actors: { child } }).createMachine({ id: 'm', context: ({ spawn }) => ({ ref: spawn('child') }) }),
-      'm: spawn() inside assign or an initial context is outside',
+      'm: spawn() inside assign or an initial context cannot be explored',
     ],
     ['a child without an id', setup({ actors: { child } }).createMachine({ id: 'm', entry: spawnChild('child') }), 'a child without an id'],
     [
       'system',
       setup({ actors: { child } }).createMachine({ id: 'm', entry: sendTo(({ system }) => system.get('x'), { type: 'x' }) }),
-      'm: system: reading get is outside',
+      'm: system: reading get cannot be explored',
     ],
-    ['class instances', setup({}).createMachine({ id: 'm', context: { n: new Map() } }), 'm: context.n: an instance of Map is outside'],
+    [
+      'class instances',
+      setup({}).createMachine({ id: 'm', context: { n: new Map() } }),
+      'm: context.n: an instance of Map cannot be explored',
+    ],
     [
       'snapshots of children',
       setup({ actors: { child } }).createMachine({ id: 'm', invoke: { id: 'c', src: 'child', onSnapshot: {} } }),
-      'm: child c: onSnapshot is outside',
+      'm: child c: onSnapshot cannot be explored',
     ],
     [
       'an actor without implementation',
@@ -356,19 +360,19 @@ describe('what is outside', () => {
     [
       'an actor from elsewhere',
       setup({}).createMachine({ id: 'm', on: { go: { actions: sendTo(createActor(child), { type: 'hello' }) } } }),
-      'm: sending hello to an actor that is neither a child, the parent nor itself',
+      'm: sending hello to an actor that is not a child, the parent or the sender',
     ],
     [
       'an actor reference in a context',
       setup({}).createMachine({ id: 'm', context: { ref: createActor(child) } }),
-      'm: context.ref: an actor reference is outside',
+      'm: context.ref: an actor reference cannot be explored',
     ],
     [
       'self',
       setup({}).createMachine({ id: 'm', context: { id: '' }, on: { go: { actions: assign({ id: ({ self }) => self.id }) } } }),
-      'm: self: reading id is outside',
+      'm: self: reading id cannot be explored',
     ],
-    ['symbols', setup({}).createMachine({ id: 'm', context: { s: Symbol('s') } }), 'm: context.s: a symbol is outside'],
+    ['symbols', setup({}).createMachine({ id: 'm', context: { s: Symbol('s') } }), 'm: context.s: a symbol cannot be explored'],
   ])('%s is refused by name', (_, machine, message) => {
     expect(() => explored(machine as AnyStateMachine, { events: alphabet(machine as AnyStateMachine) })).toThrow(
       expect.objectContaining({ code: 'ERR_MODEL_UNSUPPORTED', message: expect.stringContaining(message) as string }),
@@ -394,7 +398,7 @@ describe('what is outside', () => {
     expect(() => explored(counter, { events: events('up'), statesMax: 100 })).toThrow(
       expect.objectContaining({
         code: 'ERR_MODEL_LIMIT',
-        message: 'more than 100 states (statesMax); the fastest growing context key is "counter: n" with 51 values',
+        message: 'there are more than 100 states (statesMax); the context key with the most values is "counter: n" with 51 values',
       }),
     )
   })

@@ -281,14 +281,14 @@ describe('what depends on a variable outside comes out in two ways', () => {
       states: { a: { on: { go: { guard: () => calls++ % 2 === 0, target: 'b' } } }, b: {} },
     })
     expect(thrownBy(() => explored(machine, { events: events('go') }))).toEqual(
-      error('ERR_MODEL_INEXACT', 'm, state "a", event go: computed twice, this step came out in two ways'),
+      error('ERR_MODEL_INEXACT', 'm, state "a", event go: this step was computed twice, with two results'),
     )
   })
 
   test('an initial context', () => {
     let calls = 0
     const machine = setup({ types: {} as { context: { id: number } } }).createMachine({ id: 'm', context: () => ({ id: calls++ }) })
-    expect(thrownBy(() => explored(machine))).toEqual(error('ERR_MODEL_INEXACT', 'm, its start: computed twice'))
+    expect(thrownBy(() => explored(machine))).toEqual(error('ERR_MODEL_INEXACT', 'm, its start: this step was computed twice'))
     expect(explored(machine, { recheckEvery: 0 }).graph.stateCount).toBe(1)
   })
 })

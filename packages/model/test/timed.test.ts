@@ -29,7 +29,7 @@ describe('a bound in time', () => {
     const exploration = explored(chained, { events: events('go') })
     expect(verdict(exploration, endsIn(140)).holds).toBe(true)
     const late = verdict(exploration, endsIn(139.99))
-    expect(late.trace?.finding).toBe('it may still stand here 140 ms after the clock was started; 139.99 ms are allowed')
+    expect(late.trace?.finding).toBe('the system may still be in this state 140 ms after the clock started; 139.99 ms are allowed')
     expect(labels(late)).toEqual(['start', 'go', 'after 100.chained.first'])
   })
 
@@ -44,7 +44,7 @@ describe('a bound in time', () => {
       },
     })
     const exploration = explored(hanging, { events: events('go') })
-    expect(verdict(exploration, endsIn(1e9)).trace?.finding).toMatch('it may still stand here any time after')
+    expect(verdict(exploration, endsIn(1e9)).trace?.finding).toMatch('the system may still be in this state any time after')
     expect(verdict(exploration, endsIn(0, ['work'])).holds).toBe(true)
   })
 

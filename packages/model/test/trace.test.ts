@@ -98,9 +98,9 @@ sequenceDiagram
 
 test('a way round for ever is marked as such', () => {
   const { trace } = verdict(exploration, terminates('x', 'ends', { isEnd: () => false }))
-  expect(trace && printTrace(trace)).toMatch(/=> nothing is sure to happen here/)
+  expect(trace && printTrace(trace)).toMatch(/=> nothing has to happen in this state/)
   const circle: Trace = { ...traceOfViolation(), finding: 'again', loopsFrom: 1 }
-  expect(printTrace(circle)).toContain('-- from here on for ever --\n1 stop')
+  expect(printTrace(circle)).toContain('-- the steps from here on repeat for ever --\n1 stop')
   expect(sequenceDiagram(circle)).toMatch(/ {2}loop for ever\n.* {2}end\n/s)
 })
 

@@ -40,17 +40,17 @@ const PROPERTIES: readonly [string, (isMet: boolean) => Property, string][] = [
   [
     'always',
     (isMet) => always('a', 'a', () => true, { when: (root) => root.matches(isMet ? 'out' : 'late') }),
-    'its condition comes true in no state',
+    'its condition is true in no state',
   ],
   [
     'alongEdges',
     (isMet) => alongEdges('a', 'a', () => true, { when: (_, after) => after.matches(isMet ? 'out' : 'late') }),
-    'there is no step that it is about',
+    'the property applies to no step',
   ],
   [
     'terminates',
     (isMet) => terminates('a', 'a', { from: (root) => root.matches(isMet ? 'out' : 'late') }),
-    'no run reaches a state from which the end has to come',
+    'no run reaches a state that has to lead to the end',
   ],
   ['inOrder', (isMet) => inOrder('a', 'a', said, ['leaves'], isMet ? 'returns' : 'is late'), 'no run says "is late"'],
   [
@@ -82,7 +82,7 @@ const PROPERTIES: readonly [string, (isMet: boolean) => Property, string][] = [
   [
     'confluent',
     (isMet) => confluent('a', 'a', (one, other) => isMet && one.kind === 'event' && other.kind === 'event', { mayDisable: () => true }),
-    'no state has two choices',
+    'the property applies to no two choices',
   ],
   [
     'within',
@@ -101,7 +101,7 @@ describe('a property that is about nothing does not hold, and says why', () => {
     expect(() => assertHolds([vacuous])).toThrow(
       expect.objectContaining({
         code: 'ERR_MODEL_VACUOUS',
-        message: expect.stringMatching(/^a is vacuous: .*; if that is meant, wrap the property in mayBeVacuous\(\)$/) as string,
+        message: expect.stringMatching(/^a is vacuous: .*; if this is intended, wrap the property in mayBeVacuous\(\)$/) as string,
       }),
     )
   })
@@ -114,7 +114,7 @@ describe('a property that is about nothing does not hold, and says why', () => {
         explored(idle),
         alongEdges('a', 'a', () => false),
       ),
-    ).toMatchObject({ holds: false, vacuous: 'there is no step that it is about' })
+    ).toMatchObject({ holds: false, vacuous: 'the property applies to no step' })
   })
 })
 

@@ -87,7 +87,7 @@ export const EDGES: readonly LifeEdge[] = [
   { ids: ['O7'], phase: 'handlers', after: ['InFlightRequestsDrained'], does: 'handlers', fires: 'HandlersDone', cut: 'Cut.connections', from: 'ours, V8' },
   { ids: ['E19', 'E20'], phase: 'audit-shutdown', after: ['InFlightRequestsDrained'], given: 'AuditRunning', does: 'auditShutdown', isEffect: true, fires: 'AuditStopped', cut: 'Cut.audit', from: `${RUN}; V1` },
   { ids: ['E21', 'E23'], phase: 'destroy', after: ['ConnectionsClosed', 'HandlersDone', 'AuditStopped'], does: 'destroy', fires: 'Destroyed', cut: 'Cut.destroy', from: `${RUN}; V12` },
-  { ids: ['O8'], phase: 'admin-listener', after: ['Destroyed'], does: 'closeAdmin', isEffect: true, fires: 'AdminClosed', cut: 'Cut.flush', from: 'ours: /healthz is served to the end' },
+  { ids: ['O8'], phase: 'admin-listener', after: ['Destroyed'], does: 'closeAdmin', isEffect: true, fires: 'AdminClosed', cut: 'Cut.flush', from: 'an addition of quiesce: /healthz is served to the end' },
   { ids: ['O9'], phase: 'report', after: ['AdminClosed', 'ClientsNotified'], does: 'report', fires: 'ReportWritten', cut: 'Cut.flush', from: 'ours, decision 6' },
   { ids: ['E22'], phase: 'end', after: ['ReportWritten'], fires: 'Ended', from: RUN },
 ]

@@ -5,12 +5,12 @@ import type { Ignored } from '#model'
  * Written by hand: whatever is not here has to be handled.
  */
 export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
-  { machine: 'lifecycle', event: '*', in: ['forcing'], why: 'the end by force is one synchronous step; nothing can change it' },
+  { machine: 'lifecycle', event: '*', in: ['forcing'], why: 'a forced end is one synchronous step, which no event can change' },
   {
     machine: 'lifecycle',
     event: 'start',
     in: ['started', 'refused', 'skipped'].map((start) => ({ running: { start } })),
-    why: 'a life begins once, and not after it was told to stop',
+    why: 'a server starts once, and not after it was told to stop',
   },
   {
     machine: 'lifecycle',
@@ -18,14 +18,19 @@ export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
     in: ['started', 'refused', 'skipped'].map((start) => ({ running: { start } })),
     why: 'as start',
   },
-  { machine: 'lifecycle', event: 'stop.requested', in: [{ running: { stop: 'requested' } }], why: 'the first reason of a stop stands' },
-  { machine: 'lifecycle', event: 'stop.now', in: [{ running: { stop: 'living' } }], why: 'a program asks for the end before it insists' },
+  { machine: 'lifecycle', event: 'stop.requested', in: [{ running: { stop: 'requested' } }], why: 'the first reason of a stop is kept' },
+  {
+    machine: 'lifecycle',
+    event: 'stop.now',
+    in: [{ running: { stop: 'living' } }],
+    why: 'a program asks for the end before it forces the end',
+  },
   { machine: 'lifecycle', event: 'listener.died', in: [{ running: { stop: 'requested' } }], why: 'as stop.requested' },
   {
     machine: 'lifecycle',
     event: 'budget.changed',
     in: [{ running: { stop: 'requested' } }],
-    why: 'what a stop has is decided once, when it is requested',
+    why: 'the times of a stop are fixed once, when it is requested',
   },
   {
     machine: 'lifecycle',
@@ -37,7 +42,7 @@ export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
     machine: 'lifecycle',
     event: 'process.crashed',
     in: ['rejected', 'thrown'].map((crash) => ({ running: { stop: 'requested', crash } })),
-    why: 'one defect may crash twice in the same tick, and then does it the same way (V10)',
+    why: 'one defect may crash twice in the same tick, both times in the same way (V10)',
   },
   {
     machine: 'lifecycle',
@@ -49,12 +54,12 @@ export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
     machine: 'watch-drain',
     event: 'xstate.after.grace.*',
     in: ['draining'],
-    why: 'a grace of 0 is none: no watch is waited for, and none terminated',
+    why: 'a grace of 0 means none: the server waits for no watch and terminates none',
   },
   {
     machine: 'notify-clients',
     event: 'xstate.done.actor.begin-notifying',
     in: ['ramping'],
-    why: 'the ramp decides when all clients are notified',
+    why: 'the ramp of notifications decides when all clients are notified',
   },
 ]

@@ -79,10 +79,10 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     noErrors(),
     noDeadlock(),
     handlesOrIgnores('events/handled-or-ignored', IGNORED_EVENTS),
-    endReachable('end/possible', 'from every state some way leads to the end'),
+    endReachable('end/possible', 'from every state the end can be reached'),
     terminates(
       'end/certain',
-      'once StopRequested the end comes, even if no effect ever answers; only the synchronous end by force has to',
+      'after StopRequested the end comes even if no effect ever answers, except the synchronous forced end, which has to answer',
       {
         from: isStopping,
         isFair: timersAnd('force'),
@@ -90,31 +90,31 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     always(
       'end/never-waiting-on-nothing',
-      'from Start to the end something keeps the process alive: a timer, an open listener or a running effect',
+      'from Start to the end a timer, an open listener or a running effect keeps the process alive',
       (root) => !hasBegun(root) || isDone(root) || isWaitingForSomething(root, AWAITS_MUX_SIGNAL) || isListening(root),
     ),
     alongEdges(
       'end/second-signal',
-      'a second OS signal that is no echo of the first, and a program that says now end the life by force',
+      'a second OS signal that is no echo of the first ends the life by force, and so does a program that asks for an immediate end',
       secondMeansNow,
     ),
     monitored(
       'end/second-crash',
-      'a crash of another origin than the first, or after its echoes, ends the life by force, and an echo of the first does not',
+      'a second crash ends the life by force when it is of another origin or comes later; an echo of the first one does not',
       secondCrashMeansNow(),
     ),
     alongEdges(
       'end/at-once',
-      'with Ended the life is over: nothing keeps it',
+      'after Ended the life is over, and no effect or timer keeps the process alive',
       (_before, after, { effects }) => !effects.some((effect) => signalOf(effect) === 'Ended') || isDone(after),
     ),
-    alongEdges('end/said', 'the life says that it is over, and with which exit code, in the step in which it is', saysItsEnd),
+    alongEdges('end/said', 'the life reports its end and its exit code in the step in which it ends', saysItsEnd),
     always(
       'start/bounded',
-      'every step of start-up has its bound of 10 s, but for an owner who has still to call listen(), and the echo of a signal is waited for 500 ms',
+      'every step of start-up has its limit of 10 s, but for an owner who has still to call listen(), and the echo of a signal is waited for 500 ms',
       isStartBounded(wiring),
     ),
-    monitored('start/not-after-stop', 'a life that was told to stop does not begin', startsBeforeStop()),
+    monitored('start/not-after-stop', 'a life that was told to stop does not start any more', startsBeforeStop()),
     atMostOnce('signals/once', 'every signal fires at most once', signalOf),
     monitored(
       'signals/complete',
@@ -124,7 +124,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     monitored('signals/success', 'a signal of the start lane fires only when its phase has succeeded', firesOnSuccess(wiring)),
     monitored(
       'signals/does',
-      'what a signal leads to outside the machines is done in its own step, and by no other signal',
+      'what a signal causes outside the machines is done in the step of that signal, and by no other signal',
       doesWhatItOwes(),
     ),
     ...muxProperties(plan.muxSignals ?? []),
@@ -137,15 +137,15 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'a post-start hook is cut only after the HTTP server was told to stop',
       cutOnlyAfter('post-start', wiring['post-start-hooks']?.until?.[plan.mode]),
     ),
-    alongEdges('work/answered', 'a phase succeeds when its work has answered, at once and only then', endsByItsWork(wiring, 'ok')),
+    alongEdges('work/answered', 'a phase succeeds as soon as its work has answered, and only then', endsByItsWork(wiring, 'ok')),
     alongEdges(
       'work/failed',
-      'a phase fails when an effect of it fails or its bound is over, at once and only then',
+      'a phase fails as soon as one of its effects fails or its limit is over, and only then',
       endsByItsWork(wiring, 'failed'),
     ),
     alongEdges(
       'work/cut',
-      'a phase that is cut, or has used up a limit of its own, does what it has to do then, and ends with that or with the next instant',
+      'a phase that is cut, or whose own limit is over, does its last work, and ends with that or with the next instant of the budget',
       endsByItsWork(wiring, 'cut'),
     ),
     always(
@@ -158,8 +158,8 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'no phase succeeds without having begun its work',
       begunBefore(wiring, plan.postStartHooks?.length ? [] : ['post-start-hooks']),
     ),
-    alongEdges('work/begins', 'whatever is said to start, a phase or a hook, runs its work when that step is over', beginsItsWork(wiring)),
-    always('work/running', 'a phase at work has an effect, a hook or a timer of its own running', isAtWork(wiring)),
+    alongEdges('work/begins', 'a phase or hook that is reported as started runs its work when that step is over', beginsItsWork(wiring)),
+    always('work/running', 'while a phase works, one of its effects, hooks or timers is running', isAtWork(wiring)),
     alongEdges(
       'work/post-start-hooks',
       'post-start hooks, and what tells them to end, have ended when the report is due',
@@ -177,7 +177,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     alongEdges(
       'work/hook-answers',
-      'a hook ends when its function answers or its time is over, at once, as that says, and otherwise only by a cut',
+      'a hook ends as soon as its function answers or its time is over, with that outcome, and otherwise only by a cut',
       endsByItsFunction,
     ),
     ...HOOK_PHASES.map(({ phase, kind, counts, text }) => monitored(`work/${kind}-outcome`, text, endsAsItsHooks(phase, kind, counts))),
@@ -200,18 +200,14 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     alongEdges(
       'exit-code/never-milder',
-      'the exit code never becomes milder',
+      'the exit code never becomes less severe',
       (before, after) => severity(exitCodeOf(after)) >= severity(exitCodeOf(before)),
     ),
     monitored('exit-code/earned', 'the exit code is at least as severe as what happened', atLeastEarned(wiring)),
     alongEdges('exit-code/for-a-reason', 'the exit code changes only with a failure, a cut, a crash or an end by force', changesForAReason),
-    alongEdges('exit-code/handlers', 'handlers that were certain to run and are cut cost exit code 5', handlersCost),
+    alongEdges('exit-code/handlers', 'exit code 5 when handlers are cut that certainly ran', handlersCost),
     alongEdges('exit-code/mux', 'a mux-complete signal that fails before StopRequested costs exit code 4, later nothing', muxFailureCosts),
-    alongEdges(
-      'exit-code/work-left',
-      'work that no request stands for, and that the end of the process cuts, costs exit code 5',
-      workLeftCosts,
-    ),
+    alongEdges('exit-code/work-left', 'exit code 5 when the end of the process cuts work that belongs to no request', workLeftCosts),
     alongEdges(
       'exit-code/watches',
       'watches that are cut at their grace cost exit code 5 when some were lost, and else nothing',
@@ -227,13 +223,13 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'hooks and destroy functions that are added to a life take part in it, and in its budget until a stop is requested',
       registrationsAreTaken,
     ),
-    alongEdges('stop/asked', 'a requested stop happens, with the reason on record', askersAreHeard),
+    alongEdges('stop/asked', 'a requested stop happens, and its reason is recorded', askersAreHeard),
     alongEdges(
       'stop/first-reason-stands',
-      'the first reason of a stop stands',
+      'the first reason of a stop is kept',
       (before, after) => !isStopping(before) || canonical(stopOf(before), 'stop') === canonical(stopOf(after), 'stop'),
     ),
-    always('stop/budget-of-its-kind', 'a stop has the delay and the deadline of its kind', hasItsProfile),
+    always('stop/budget-of-its-kind', 'a stop has the delay and the deadline of its kind (signal, Ctrl-C or crash)', hasItsProfile),
     always(
       'deadline/pending',
       'from StopRequested to the end the next instant of the budget is pending, at its distance from the one before',
@@ -248,17 +244,21 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     alongEdges('deadline/never-back', 'the budget never goes back to an earlier instant, and its last one ends the life', neverBack),
     alongEdges(
       'deadline/exit',
-      'the process is gone by the deadline: what it is given to end by itself comes out of the budget',
+      'the process has ended by the deadline: the time for it to end by itself is part of the budget',
       exitsInTime,
     ),
     monitored('budget/own-cut', 'no phase is cut before its own instant of the budget', ownCutFirst(wiring, plan.input)),
     alongEdges('budget/heard', 'a phase at work when its instant comes is cut', cutIsHeard(wiring)),
-    getsItsTurn('budget/reserves', 'unless a cut itself hangs, Destroy has its reserve, and so have the report and the logs', {
-      turns: { destroy: 'Cut.destroy', report: 'Cut.flush' },
-      synchronous: PROMPT,
-      // The bound of the last call ends before the next instant of the budget.
-      short: ['lastCall'],
-    }),
+    getsItsTurn(
+      'budget/reserves',
+      'unless a cut itself hangs, Destroy has the time that is kept for it, and so have the report and the logs',
+      {
+        turns: { destroy: 'Cut.destroy', report: 'Cut.flush' },
+        synchronous: PROMPT,
+        // The bound of the last call ends before the next instant of the budget.
+        short: ['lastCall'],
+      },
+    ),
     confluent('confluence/answers', 'two phases whose effects answer give the same state in either order', areAnswersOfTwoPhases(wiring)),
     confluent(
       'confluence/independent',

@@ -40,21 +40,24 @@ const MODEL_OPTIONS = defineOptions({
    * or fail as well.
    * @default start and stop
    */
-  outside: option(list(OUTSIDE_EVENTS), { default: ['start', 'stop'], meaning: 'What may come from outside' }),
+  outside: option(list(OUTSIDE_EVENTS), { default: ['start', 'stop'], meaning: 'Events from outside that may happen' }),
   /**
    * How many states the life may have.
    * @default 1 000 000
    */
-  statesMax: option(integer(1, Number.MAX_SAFE_INTEGER), { default: 1_000_000, meaning: 'How many states the life may have' }),
+  statesMax: option(integer(1, Number.MAX_SAFE_INTEGER), {
+    default: 1_000_000,
+    meaning: 'How many states the life may have; the check ends with an error above that',
+  }),
   /**
    * The share of steps to recheck, as in {@link explore}.
    * @default 64
    */
-  recheckEvery: option(integer(0, Number.MAX_SAFE_INTEGER), { default: 64, meaning: 'One in so many steps is computed twice' }),
+  recheckEvery: option(integer(0, Number.MAX_SAFE_INTEGER), { default: 64, meaning: 'Every how many steps one is computed twice' }),
   /** The observer of progress, as in {@link explore}. */
   onProgress: option(
     value<(found: number, taken: number) => void>('a function', (given) => typeof given === 'function'),
-    { defaultWords: 'none', meaning: 'Told now and then how many states were found, and from how many all ways were taken' },
+    { defaultWords: 'none', meaning: 'Called now and then with how many states were found, and how many of them are explored' },
   ),
 })
 
@@ -154,7 +157,7 @@ const CHECK_LIFE_OPTIONS = composeOptions(
      * states.
      * @default false
      */
-    timed: option({ ...onOff(), allowed: 'true or false' }, { default: false, meaning: 'Check bounds in time as well' }),
+    timed: option({ ...onOff(), allowed: 'true or false' }, { default: false, meaning: 'Also check times' }),
     /** Properties of your own, checked after ours. */
     properties: option(value<readonly Property[]>('a list of properties', Array.isArray), {
       defaultWords: 'none',
@@ -185,7 +188,7 @@ export function checkLife(life: Life, options: CheckLifeOptions = {}): Verdict[]
 
 /** The verdicts about a life; one that is never started is the likeliest reason of all. */
 export function verdictsOf(exploration: Exploration, properties: readonly Property[], outside: readonly OutsideEvent[]): Verdict[] {
-  const never = outside.includes('start') ? '' : '; nothing starts the life, because `outside` has no "start"'
+  const never = outside.includes('start') ? '' : '; no event starts the life, because `outside` has no "start"'
   return check(exploration, properties).map((verdict) =>
     verdict.vacuous === undefined ? verdict : { ...verdict, vacuous: verdict.vacuous + never },
   )

@@ -33,7 +33,7 @@ export function muxProperties(names: readonly string[]): Property[] {
     ),
     monitored(
       'mux/each',
-      'of every mux-complete signal its end is said, once: complete or failed before StopRequested, late after it, left with AdminClosed',
+      'every mux-complete signal is reported once: as complete or failed before StopRequested, as late after it, as left at AdminClosed',
       saysEachEnd(names),
     ),
     alongEdges(
@@ -43,12 +43,12 @@ export function muxProperties(names: readonly string[]): Property[] {
     ),
     monitored(
       'mux/overdue',
-      'a mux-complete signal that is not there 5 s after Serving, or at the stop, is named, once',
+      'a mux-complete signal that is not complete 5 s after Serving, or at the stop, is named once',
       namesThoseMissing(names),
     ),
     always(
       'mux/awaited',
-      'what has not answered is waited for, while requests are served until it is overdue, and what has is not',
+      'the server waits for signals that have not answered, until they are overdue while it serves, and not for those that have',
       isAwaited,
     ),
   ]

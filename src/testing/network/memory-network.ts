@@ -75,7 +75,7 @@ export class MemoryNetwork implements Carrier {
     if (server.listening) {
       throw new QuiesceError(
         'ERR_OPTION_INVALID',
-        'MemoryNetwork.adopt: the server listens on the machine already; call listen() afterwards',
+        'MemoryNetwork.adopt: the server already listens on a real port; call listen() after adopt()',
       )
     }
     this.#takeOver(server)

@@ -135,7 +135,7 @@ export class ScriptRun {
       Object.fromEntries(options.map((match) => [match?.[1], optionValue(match?.[2] ?? '')])) as ServerOptions,
     )
     const [lifecycle] = this.#world.lives
-    if (!lifecycle) throw new QuiesceError('ERR_OPTION_INVALID', 'traceScript: make() made no life in its world')
+    if (!lifecycle) throw new QuiesceError('ERR_OPTION_INVALID', 'traceScript: make() created no server in the world that it was given')
     for (const hook of this.#hooks) register(life, this.#world.clock, hook)
     lifecycle.events$.subscribe(this.#teller.event)
     this.#test = new TestLife(this.#world, life, lifecycle)

@@ -56,7 +56,7 @@ export async function traceScript(file: string, options: TraceScriptOptions = {}
   if (update) return writeFile(file, actual)
   throw new QuiesceError(
     'ERR_SCRIPT_MISMATCH',
-    `${file} did not happen as it is written (- written, + happened; ${UPDATE_VARIABLE}=1 rewrites it):\n${lineDiff(expected, actual)}`,
+    `${file} what happened differs from the script (- written, + happened); ${UPDATE_VARIABLE}=1 rewrites the script:\n${lineDiff(expected, actual)}`,
     { file },
   )
 }

@@ -195,7 +195,7 @@ test.each<[string, (path: string) => ApiServerConfig, lost: number]>([
   expect(report.errors).toEqual([])
   expect(report.audit).toEqual({ delivered: 2 - lost, lost })
   expect(report.warnings.map(({ message }) => message)).toEqual(
-    lost === 0 ? [] : [expect.stringMatching(/^requests came when the audit backend had been shut down/), 'audit events were lost'],
+    lost === 0 ? [] : [expect.stringMatching(/^requests came after the audit backend was shut down/), 'audit events were lost'],
   )
 })
 

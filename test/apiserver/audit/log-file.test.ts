@@ -197,7 +197,7 @@ test.skipIf(process.getuid?.() === 0 && platform() !== 'linux')(
     const long = join(inside, `${'n'.repeat(250)}.log`)
     const other = await opened(long, {}, clock)
     expect(other.store(0, 6, LARGE)).toEqual(Array(6).fill(true))
-    expect(other.failures).toEqual(['rotation: the audit log is full, and could not be rotated, so it grows: ENAMETOOLONG'])
+    expect(other.failures).toEqual(['rotation: the audit log is full, and could not be rotated, so it keeps growing: ENAMETOOLONG'])
     await clock.advance('2s')
     other.store(6, 2, LARGE)
     expect(other.failures).toHaveLength(2)

@@ -167,14 +167,17 @@ describe('a file of tokens', () => {
   test('warns of tokens that are empty, and of those that are there twice', () => {
     const { users, warnings } = read('t,ann,1\n,nameless,2\nt,bob,3\n')
     expect(users).toEqual({ t: { name: 'bob', uid: '3', groups: [], extra: {} } })
-    expect(warnings).toEqual([expect.stringContaining('record 2 has an empty token'), expect.stringContaining('record 3 has a token')])
+    expect(warnings).toEqual([
+      expect.stringContaining('record 2 has an empty token'),
+      expect.stringContaining('record 3 has the same token'),
+    ])
     expect(warnings.join()).not.toContain('bob')
   })
 
   test('has no token of bytes that are no UTF-8: others would be read as the same', () => {
     const { users, warnings } = read(`${Buffer.from([0xe9, 0xff]).toString()},ann,1\nt,bob,3\n`)
     expect(Object.keys(users)).toEqual(['t'])
-    expect(warnings).toEqual([expect.stringContaining('record 1 has a token that is no UTF-8, and is passed over')])
+    expect(warnings).toEqual([expect.stringContaining('record 1 has a token that is not UTF-8, and is left out')])
   })
 
   test.each([

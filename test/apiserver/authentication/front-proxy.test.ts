@@ -204,7 +204,7 @@ test.each<[string, string]>([
   [`${EXTRA}%FF`, 'a'],
 ])('bytes that are no UTF-8 name none: %s', (name, value) => {
   const headers: Headers = [...(name === 'X-Remote-User' ? [] : [['X-Remote-User', 'ann'] as const]), [name, value]]
-  expect(() => userFrom(requestOf(headers), headersOf(ALL))).toThrow('no UTF-8')
+  expect(() => userFrom(requestOf(headers), headersOf(ALL))).toThrow('not UTF-8')
 })
 
 const CLIENTS = pairFor({ commonName: 'the client CA' })
@@ -287,7 +287,7 @@ describe('a request with headers of a front proxy', () => {
     expect(await ask(port, { pair: PROXY, headers: [] })).toMatchObject({ status: 401 })
     expect(await ask(port, { pair: PROXY, headers: [['X-Remote-Group', 'system:masters']] })).toMatchObject({ status: 401 })
     expect(await ask(port)).toMatchObject({ status: 200, user: { name: 'system:anonymous' }, left: [] })
-    expect(JSON.stringify(lines)).toContain('does not lead to its CA')
+    expect(JSON.stringify(lines)).toContain('was not issued by the CA of the proxy')
   })
 
   test('is that of its client over HTTP/2, and without a CA for clients', async () => {
@@ -323,7 +323,7 @@ describe('a request with headers of a front proxy', () => {
     const { port, lines } = await served({ allowedNames: ['aggregator', 'front-proxy-client'] })
     expect(await ask(port, { pair: PROXY })).toMatchObject({ status: 200, user: ROOT })
     expect(await ask(port, { pair: clientOf(PROXIES, 'other') })).toMatchObject({ status: 401 })
-    expect(JSON.stringify(lines)).toContain('not one of those that are allowed')
+    expect(JSON.stringify(lines)).toContain('not among the allowed names')
   })
 
   test('may have other names, which come to no handler in any case', async () => {
@@ -367,5 +367,7 @@ test('options that cannot be used are named', () => {
   expect(wrong({ clientCaFile: 'a', groupHeaders: ['a b'] })).toThrow('requestHeader.groupHeaders')
   expect(wrong({ clientCaFile: 'a', uidHeaders: ['X-Id'] })).toThrow('requestHeader.uidHeaders')
   expect(wrong({ clientCaFile: 'a', uidHeaders: ['x-remote-uid', 'X-Id'] })).not.toThrow()
-  expect(() => completeConfig({ requestHeader: { clientCaFile: 'a' } })).toThrow('a proxy in front is known by its certificate alone')
+  expect(() => completeConfig({ requestHeader: { clientCaFile: 'a' } })).toThrow(
+    'a front proxy is recognised by its certificate, which needs TLS',
+  )
 })

@@ -227,27 +227,27 @@ describe('claims', () => {
     ['an end that is over', { exp: NOW - 11 }, /exp: the token has expired/],
     ['an end that is over, as text', { exp: String(NOW - 11) }, /exp: the token has expired/],
     ['no end', { exp: undefined }, /exp is missing/],
-    ['an end of null', { exp: null }, /exp is no time/],
-    ['an end in words', { exp: 'tomorrow' }, /exp is no time/],
-    ['an end as an empty text', { exp: '' }, /exp is no time/],
-    ['an end that is true', { exp: true }, /exp is no time/],
-    ['an end in a list', { exp: [NOW + 60] }, /exp is no time/],
-    ['an end in hexadecimal', { exp: '0xfffffff' }, /exp is no time/],
+    ['an end of null', { exp: null }, /exp is not a time/],
+    ['an end in words', { exp: 'tomorrow' }, /exp is not a time/],
+    ['an end as an empty text', { exp: '' }, /exp is not a time/],
+    ['an end that is true', { exp: true }, /exp is not a time/],
+    ['an end in a list', { exp: [NOW + 60] }, /exp is not a time/],
+    ['an end in hexadecimal', { exp: '0xfffffff' }, /exp is not a time/],
     ['a beginning within a minute', { nbf: NOW + 60 }, undefined],
     ['a beginning within a minute, as text', { nbf: String(NOW + 60) }, undefined],
     ['a later beginning', { nbf: NOW + 61 }, /nbf: the token is not valid yet/],
     ['a beginning of null', { nbf: null }, undefined],
-    ['a beginning in words', { nbf: 'now' }, /nbf is no time/],
+    ['a beginning in words', { nbf: 'now' }, /nbf is not a time/],
     ['a time of issue in the future', { iat: NOW + 3_600 }, undefined],
-    ['a time of issue in words', { iat: 'now' }, /iat is no time/],
+    ['a time of issue in words', { iat: 'now' }, /iat is not a time/],
     ['another issuer', { iss: 'https://issuer.test/' }, /iss names another issuer/],
     ['several audiences', { aud: ['a', 'api'] }, undefined],
     ['another audience', { aud: 'apis' }, /aud names another audience/],
-    ['an end that 64 bits cannot hold', { exp: 1e300 }, /exp is no time/],
+    ['an end that 64 bits cannot hold', { exp: 1e300 }, /exp is not a time/],
     ['an audience among what is none', { aud: ['api', 1] }, /aud names another audience/],
-    ['a subject that is no text, although another claim names the user', { sub: 5 }, /sub is no text/],
+    ['a subject that is no text, although another claim names the user', { sub: 5 }, /sub is not text/],
     ['a nonce of null', { nonce: null }, undefined],
-    ['a nonce that is no text', { nonce: 5 }, /nonce is no text/],
+    ['a nonce that is no text', { nonce: 5 }, /nonce is not text/],
     ['sources in words', { _claim_names: { x: 's' }, _claim_sources: { s: 'x' } }, /_claim_sources/],
     ['no audience', { aud: undefined }, /aud names another audience/],
     ['claims elsewhere', { _claim_names: { x: 's' }, _claim_sources: { s: { endpoint: 'https://a.test' } } }, undefined],
@@ -266,10 +266,10 @@ describe('claims', () => {
     ['null', { groups: null }, []],
     ['not there', {}, []],
     ['an empty list', { groups: [] }, []],
-    ['null in a list', { groups: [null] }, /groups is no list of groups/],
-    ['an object', { groups: { a: true } }, /groups is no list of groups/],
-    ['elsewhere', { _claim_names: { groups: 's' }, _claim_sources: { s: {} } }, /stands at another server/],
-    ['nowhere', { _claim_names: null }, /without _claim_sources/],
+    ['null in a list', { groups: [null] }, /groups is not a list of groups/],
+    ['an object', { groups: { a: true } }, /groups is not a list of groups/],
+    ['elsewhere', { _claim_names: { groups: 's' }, _claim_sources: { s: {} } }, /has to be fetched from another server/],
+    ['nowhere', { _claim_names: null }, /needs _claim_sources/],
     ['here, and elsewhere', { groups: null, _claim_names: { groups: 's' }, _claim_sources: { s: {} } }, []],
     ['not elsewhere, as another claim', { _claim_names: { roles: 's' }, _claim_sources: { s: {} } }, []],
   ])('say which groups: %s', (_what, given, groups) => {
@@ -287,7 +287,7 @@ describe('claims', () => {
     const read = (text: string) => () => claimsIn(Buffer.from(text, 'latin1'))
     expect(read('{"sub":"ann"}')()).toEqual({ sub: 'ann' })
     for (const text of ['', '{', 'secret', '\xef\xbb\xbf{}', '[]', 'null', '"secret"', '{"sub":"\xff"}']) {
-      expect(read(text)).toThrow(/^the claims are no JSON/)
+      expect(read(text)).toThrow(/^the claims are not (a )?JSON/)
       expect(read(text)).not.toThrow(/secret/)
     }
   })
@@ -355,9 +355,9 @@ describe('keys', () => {
     await expect(ask(tokenOf(it, { key: SECOND.privateKey }))).rejects.toThrow('oidc: signature')
     expect(it.asked).toEqual([])
     for (const [text, message] of [
-      ['{', 'is no JSON'],
-      ['{"keys":[]}', 'is no key set'],
-      ['[]', 'is no key set'],
+      ['{', 'is not JSON'],
+      ['{"keys":[]}', 'is not a key set'],
+      ['[]', 'is not a key set'],
     ] as const) {
       writeFileSync(file, text)
       await expect(opened(it, { jwksFile: file })).rejects.toMatchObject({
@@ -372,7 +372,7 @@ describe('an issuer', () => {
   test.each<[string, Partial<Issuer>, string]>([
     ['that fails', { status: 503 }, 'answered 503'],
     ['of another name', { configuration: { issuer: 'https://other.test' } }, 'another issuer, "https://other.test"'],
-    ['whose keys come without TLS', { configuration: { jwks_uri: 'http://other.test/keys' } }, 'no keys'],
+    ['whose keys come without TLS', { configuration: { jwks_uri: 'http://other.test/keys' } }, 'no https URL of keys'],
   ])('%s is said, and asked again after a while', async (_, wrong, message) => {
     let now = 0
     const it = await issuer()

@@ -78,27 +78,27 @@ describe('an answer', () => {
     ['no status', answer(review(undefined)), undefined],
     ['no kind', answer(JSON.stringify({ status: { authenticated: true, user: ANN } })), WHOLE],
     ['no, and why', answer(review({ error: `${TOKEN} has\nexpired` })), /^the webhook says of a token: <secret> has expired$/],
-    ['no name', answer(review({ authenticated: true, user: {} })), /names no user/],
-    ['no user', answer(review({ authenticated: true })), /names no user/],
-    ['a name that is none', answer(review({ authenticated: true, user: { username: 5 } })), /username is of another kind/],
+    ['no name', answer(review({ authenticated: true, user: {} })), /named no user/],
+    ['no user', answer(review({ authenticated: true })), /named no user/],
+    ['a name that is none', answer(review({ authenticated: true, user: { username: 5 } })), /username has the wrong type/],
     [
       'groups that are no list',
       answer(review({ authenticated: true, user: { username: 'ann', groups: 'g' } })),
-      /groups is of another kind/,
+      /groups has the wrong type/,
     ],
     [
       'extra that is no list',
       answer(review({ authenticated: true, user: { username: 'ann', extra: { a: 'b' } } })),
-      /extra is of another kind/,
+      /extra has the wrong type/,
     ],
-    ['yes in words', answer(review({ authenticated: 'true', user: ANN })), /authenticated is of another kind/],
+    ['yes in words', answer(review({ authenticated: 'true', user: ANN })), /authenticated has the wrong type/],
     [
       'another version',
       answer(review({ authenticated: true, user: ANN }, 'v1beta1')),
       /allowed: a TokenReview of authentication.k8s.io\/v1/,
     ],
     ['another kind', answer('{"kind":"SubjectAccessReview","status":{"authenticated":true}}'), /allowed: a TokenReview/],
-    ['a page', answer('<html>internal</html>'), /^the webhook answered 21 bytes that are no JSON object/],
+    ['a page', answer('<html>internal</html>'), /^the webhook answered 21 bytes that are not a JSON object/],
     ['too much', answer(undefined), /longer than/],
     ['a refusal', failure(400, `no schema for ${TOKEN}`), /^the webhook answered 400: no schema for <secret>$/],
   ])('is read: %s', async (_what, given, expected) => {
@@ -325,7 +325,7 @@ describe('behind a kube-apiserver', () => {
     [
       'has names that are none',
       { data: { 'requestheader-username-headers': '"X"' } },
-      /requestheader-username-headers is no list of names/,
+      /requestheader-username-headers is not a JSON list of names/,
     ],
     ['has a CA that is none', { data: { 'client-ca-file': 'x' } }, /client-ca-file: holds no certificate/],
   ])('a lookup that %s is a failed start, unless that is tolerated', async (_what, wrong, message) => {
@@ -334,7 +334,7 @@ describe('behind a kube-apiserver', () => {
     await expect(serve({ apiServer: cluster.kubeconfig })).rejects.toMatchObject({ cause: { message: expect.stringMatching(message) } })
     if (wrong.status === undefined) return
     const { port, lines } = await serve({ apiServer: cluster.kubeconfig, tolerateLookupFailure: true })
-    expect(JSON.stringify(lines)).toContain('the start goes on, and nothing is known by certificates')
+    expect(JSON.stringify(lines)).toContain('the server starts without it, and knows no client by its certificate')
     expect(await whoIs(port, { 'X-Remote-User': 'root' }, PROXY)).toBe(401)
     expect(await whoIs(port, { Authorization: 'Bearer of-ann' })).toEqual(WHOLE)
   })
@@ -362,5 +362,5 @@ test('a pod finds its API server by what it is given', () => {
     ca: { file: '/run/sa/ca.crt' },
     token: { file: '/run/sa/token' },
   })
-  expect(() => remoteOfCluster({})).toThrow('in-cluster: this process is in no cluster')
+  expect(() => remoteOfCluster({})).toThrow('in-cluster: this process runs in no pod of a cluster')
 })

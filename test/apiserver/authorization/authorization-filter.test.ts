@@ -152,7 +152,7 @@ test('an authorizer is asked for what the request says, by whom', async () => {
 })
 
 describe('an authorizer that fails lets nothing pass', () => {
-  const ANSWER = [500, 'Internal Server Error: "/echo?a=%3Cb%3E": the authorizer has failed, and its log says why\n']
+  const ANSWER = [500, 'Internal Server Error: "/echo?a=%3Cb%3E": the authorizer failed; the log of the server says why\n']
   const wrong = (answer: unknown, shown: string): readonly [string, () => unknown, string] => [
     `returns ${shown}`,
     () => answer,

@@ -302,7 +302,7 @@ describe('a policy that cannot be used', () => {
         { ...clusterBinding('e', 'r'), roleRef: { kind: 'Role', name: 'r', apiGroup: 'x' } },
       ),
     ).toEqual([
-      'rbac[2], Role "r": rules[0].nonResourceURLs: got ["/"], allowed: none in a Role: paths are in no namespace',
+      'rbac[2], Role "r": rules[0].nonResourceURLs: got ["/"], allowed: none in a Role, because paths are in no namespace',
       'rbac[3], ClusterRoleBinding "a": subjects[0].namespace: got undefined, allowed: that of the ServiceAccount',
       'rbac[4], ClusterRoleBinding "b": subjects[0].kind: got "Robot", allowed: User, Group, ServiceAccount',
       'rbac[4], ClusterRoleBinding "b": subjects[0].name: got "", allowed: a text that is not empty',
@@ -435,7 +435,7 @@ subjects:
     const refused = async () => (await ask('/reports/x', { headers: { 'X-User': 'eve' } })).status
     expect([await refused(), await refused()]).toEqual([403, 403])
     const warnings = () => lines.filter(({ level }) => level === 'warn').map(({ message }) => message)
-    const expected = `${file}: binds no subject to a role, so it allows nothing`
+    const expected = `${file}: the file binds no subject to a role, so it allows nothing`
     expect(warnings()).toEqual([expected])
     await swap(file, POLICY)
     await expect.poll(refused).toBe(200)
@@ -448,6 +448,6 @@ subjects:
     const warnings = () => lines.filter(({ level }) => level === 'warn').map(({ message }) => message)
     expect(warnings()).toEqual([])
     await swap(file, '')
-    await expect.poll(warnings).toEqual([`${file}: binds no subject to a role, so it allows nothing`])
+    await expect.poll(warnings).toEqual([`${file}: the file binds no subject to a role, so it allows nothing`])
   })
 })

@@ -246,12 +246,12 @@ describe('a server that fails', () => {
     ['hangs up', hungUp(), /^socket hang up$/],
     ['a Status', status(400, { reason: 'BadRequest', message: 'no\nschema' }), /^the webhook answered 400: no schema$/],
     ['a Status of 500', status(500, { reason: 'Forbidden', message: 'not you' }), /^the webhook answered 500: not you$/],
-    ['a Status as its answer', status(200, { message: 'not you' }), /^the webhook answered a Status of a failure, allowed/],
-    ['a page', body(PAGE), /^the webhook answered 64 bytes that are no JSON object, allowed: a SubjectAccessReview/],
+    ['a Status as its answer', status(200, { message: 'not you' }), /^the webhook answered a Status with a failure, allowed/],
+    ['a page', body(PAGE), /^the webhook answered 64 bytes that are not a JSON object, allowed: a SubjectAccessReview/],
     ['a page as a failure', { status: 502, retryAfter: undefined, body: PAGE }, /^the webhook answered 502$/],
-    ['a list', body('[]'), /no JSON object, allowed: a SubjectAccessReview/],
+    ['a list', body('[]'), /not a JSON object, allowed: a SubjectAccessReview/],
     ['nothing', body(''), /^the webhook answered 0 bytes/],
-    ['a status in a list', body('{"status":[]}'), /a status that is no object/],
+    ['a status in a list', body('{"status":[]}'), /a status that is not an object/],
     [
       'a version of another time',
       body('{"apiVersion":"authorization.k8s.io/v1beta1","status":{"allowed":true}}'),
@@ -298,7 +298,9 @@ describe('a server that fails', () => {
 })
 
 test('one that has not been opened decides nothing', () => {
-  expect(() => webhookAuthorizer({ url: 'http://a' }).authorize(askedOf({}), CONTEXT)).toThrow('has not been opened')
+  expect(() => webhookAuthorizer({ url: 'http://a' }).authorize(askedOf({}), CONTEXT)).toThrow(
+    'cannot be asked before the server has started',
+  )
 })
 
 test('options that cannot be used are named', () => {
@@ -344,15 +346,15 @@ test('what a webhook says instead of an answer comes into the log, and to no cli
   const answer = await ask('/echo')
   expect([answer.status, await answer.text()]).toEqual([
     500,
-    'Internal Server Error: "/echo": the authorizer has failed, and its log says why\n',
+    'Internal Server Error: "/echo": the authorizer failed; the log of the server says why\n',
   ])
   const impersonated = await ask('/echo', { headers: { 'Impersonate-User': 'eve' } })
   expect([impersonated.status, ((await impersonated.json()) as { message: string }).message]).toEqual([
     403,
-    'forbidden: User "system:anonymous" cannot impersonate-on:user-info:get path "/echo": the authorizer has failed, and its log says why',
+    'forbidden: User "system:anonymous" cannot impersonate-on:user-info:get path "/echo": the authorizer failed; the log of the server says why',
   ])
   const said = lines.filter(({ message }) => message === 'Unable to authorize the request')
-  expect(said[0]).toMatchObject({ level: 'error', fields: { err: expect.stringContaining('64 bytes that are no JSON object') } })
+  expect(said[0]).toMatchObject({ level: 'error', fields: { err: expect.stringContaining('64 bytes that are not a JSON object') } })
   expect(JSON.stringify(said)).not.toContain('SSO')
 })
 
@@ -374,7 +376,10 @@ test('a server asks its webhook, over one connection, once for each question', a
     403,
     expect.stringContaining('cannot get path \\"/echo\\": kubernetes.io/webhook: bob was asked about'),
   ])
-  expect(await answerTo('mallory')).toEqual([500, 'Internal Server Error: "/echo": the authorizer has failed, and its log says why\n'])
+  expect(await answerTo('mallory')).toEqual([
+    500,
+    'Internal Server Error: "/echo": the authorizer failed; the log of the server says why\n',
+  ])
   expect(asked.map(({ method, url: target, headers }) => [method, target, headers.authorization, headers['content-type']])).toEqual(
     Array(3).fill(['POST', '/authorize?v=1&timeout=30s', 'Bearer secret', 'application/json']),
   )

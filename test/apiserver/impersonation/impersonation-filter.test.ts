@@ -293,7 +293,7 @@ describe('a request that may not act as another user', () => {
     expect((await as('root', [])).status).toBe(200)
   })
 
-  const FAILED = 'the authorizer has failed, and its log says why'
+  const FAILED = 'the authorizer failed; the log of the server says why'
   test.each<[string, Authorizer['authorize'], string]>([
     ['throws', () => fail(new Error('the rules are away')), FAILED],
     ['rejects', () => Promise.reject(new Error('the rules are away')), FAILED],

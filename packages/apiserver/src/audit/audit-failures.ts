@@ -26,7 +26,7 @@ export function auditFailures(clock: Clock, record: (fact: LifecycleFact) => voi
     record({ type: 'warning', message })
   }
   return (plugin, error, events) => {
-    if (isAfterShutdown(error)) return warn('requests came when the audit backend had been shut down: they count as lost events')
+    if (isAfterShutdown(error)) return warn('requests came after the audit backend was shut down, so their audit events are lost')
     if (events === 0) return warn(error.message)
     const said = saidOf.get(plugin)
     const now = clock.now()

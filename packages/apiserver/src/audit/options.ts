@@ -72,34 +72,34 @@ const common = (which: 'log' | 'webhook', { mode, maxBatchSize, maxBatchWait, th
     mode: option(choice(...AUDIT_MODES), {
       ...flag('mode'),
       default: mode,
-      meaning: 'Whether requests wait until they are recorded, and are refused when they cannot be',
+      meaning: 'Whether a request waits until its event is recorded, and is refused when that fails',
     }),
     /** Events that may wait in the mode `batch`; further ones are lost, and counted. */
     bufferSize: option(integer(1, COUNT_MAX), {
       ...flag('batch-buffer-size'),
       default: 10_000,
-      meaning: 'Most events that may wait, in the mode batch',
+      meaning: 'In the mode batch: how many events may wait',
       needs: ofBatches(mode),
     }),
     /** Events that leave together in the mode `batch`. */
     maxBatchSize: option(integer(1, COUNT_MAX), {
       ...flag('batch-max-size'),
       default: maxBatchSize,
-      meaning: 'Most events in a batch, in the mode batch',
+      meaning: 'In the mode batch: how many events a batch may have',
       needs: ofBatches(mode),
     }),
     /** Time after which events leave that are fewer, in the mode `batch`. */
     maxBatchWait: option(duration(), {
       ...flag('batch-max-wait'),
       default: maxBatchWait,
-      meaning: 'Time after which a batch is sent although it is not full, in the mode batch',
+      meaning: 'In the mode batch: time after which a batch is sent even if it is not full',
       needs: ofBatches(mode),
     }),
     /** Whether batches are throttled. */
     throttle: option(onOff(), {
       ...flag('batch-throttle-enable'),
       default: throttle,
-      meaning: 'Whether batches are throttled, in the mode batch',
+      meaning: 'In the mode batch: whether batches are throttled',
       needs: ofBatches(mode),
     }),
     /** Batches a second, on average. */
@@ -126,14 +126,14 @@ const common = (which: 'log' | 'webhook', { mode, maxBatchSize, maxBatchWait, th
     truncateMaxEventSize: option(integer(1, BYTES_MAX), {
       ...flag('truncate-max-event-size'),
       default: EVENT_BYTES,
-      meaning: 'Bytes of an event; a larger one loses its bodies, or is lost, when events are cut',
+      meaning: 'Bytes that an event may have when events are cut: a larger one is stored without its bodies, or not at all',
       needs: ofTruncation,
     }),
     /** Bytes of a batch, at least those of an event; a larger one is split. */
     truncateMaxBatchSize: option(integer(1, BYTES_MAX), {
       ...flag('truncate-max-batch-size'),
       default: BATCH_BYTES,
-      meaning: 'Bytes of a batch, at least those of an event; a larger one is split, when batches are cut',
+      meaning: 'Bytes that a batch may have when batches are cut, at least as many as an event; a larger one is split',
       needs: ofTruncation,
     }),
   }
@@ -174,14 +174,14 @@ export const AUDIT_LOG_OPTIONS = defineOptions({
   maxSize: option(integer(0, COUNT_MAX), {
     flag: 'audit-log-maxsize',
     default: 100,
-    meaning: 'Megabytes after which the file is rotated; 0 is never',
+    meaning: 'Megabytes after which the file is rotated; 0 means never',
     upstream: '--audit-log-maxsize',
   }),
   /** Days that rotated files are kept; 0 is for ever. */
   maxAge: option(integer(0, COUNT_MAX), {
     flag: 'audit-log-maxage',
     default: 366,
-    meaning: 'Days that rotated files are kept; 0 is for ever',
+    meaning: 'Days that rotated files are kept; 0 means for ever',
     needs: ofRotation,
     upstream: '--audit-log-maxage',
   }),
@@ -189,7 +189,7 @@ export const AUDIT_LOG_OPTIONS = defineOptions({
   maxBackups: option(integer(0, COUNT_MAX), {
     flag: 'audit-log-maxbackup',
     default: 100,
-    meaning: 'Rotated files that are kept; 0 is all',
+    meaning: 'Rotated files that are kept; 0 means all',
     needs: ofRotation,
     upstream: '--audit-log-maxbackup',
   }),
@@ -210,7 +210,7 @@ export const AUDIT_WEBHOOK_OPTIONS = defineOptions({
   initialBackoff: option(duration('1ms'), {
     flag: 'audit-webhook-initial-backoff',
     default: '10s',
-    meaning: 'Time before a list that could not be posted is posted again',
+    meaning: 'Time before a failed post is repeated',
     upstream: '--audit-webhook-initial-backoff',
   }),
   ...common('webhook', { mode: 'batch', maxBatchSize: 400, maxBatchWait: '30s', throttle: true }),
@@ -228,7 +228,7 @@ export type ResolvedAuditWebhook = ResolvedOf<typeof AUDIT_WEBHOOK_OPTIONS>
 const needsBackend: Needs = {
   anyOf: ['auditLog', 'auditWebhook', 'audit'],
   otherwise: 'without effect',
-  because: 'nothing is audited, because there is nowhere to put it',
+  because: 'no audit log or audit webhook is given, so nothing is audited',
 }
 const needsPolicy: Needs = {
   anyOf: ['auditPolicy', 'auditPolicyFile'],
@@ -250,7 +250,7 @@ export const AUDIT_OPTIONS = {
    */
   auditPolicy: option(
     { ...value<AuditPolicy>(POLICY, (given) => policyProblem(given) === undefined), wrong: policyProblem },
-    { defaultWords: 'none', meaning: 'What is recorded of which requests', needs: needsBackend },
+    { defaultWords: 'none', meaning: 'Audit policy: what is recorded about which requests', needs: needsBackend },
   ),
   /**
    * The same as a file, YAML or JSON; read when the server starts, which fails when it cannot be
@@ -260,7 +260,7 @@ export const AUDIT_OPTIONS = {
   auditPolicyFile: option(file(), {
     flag: 'audit-policy-file',
     defaultWords: 'none',
-    meaning: 'File with what is recorded of which requests',
+    meaning: 'File with the audit policy: what is recorded about which requests',
     needs: needsBackend,
     upstream: '--audit-policy-file',
   }),

@@ -80,7 +80,7 @@ export class Rotation {
       }
     } catch (thrown) {
       this.#retryAt = this.#clock.now() + RETRY_MS
-      this.#fail('could not be rotated, so it grows', thrown)
+      this.#fail('could not be rotated, so it keeps growing', thrown)
       return false
     }
     this.tidy(path)
@@ -110,7 +110,7 @@ export class Rotation {
         await compress(join(dirname(file), name), this.#stop.signal)
       } catch (thrown) {
         if (!this.#stop.signal.aborted && (thrown as NodeJS.ErrnoException).code !== 'ENOENT')
-          this.#fail('the rotated file is not compressed', thrown)
+          this.#fail('the rotated file could not be compressed', thrown)
       }
     }
   }
@@ -173,7 +173,7 @@ async function compress(path: string, signal: AbortSignal): Promise<void> {
   const unfinished = `${path}${COMPRESSED}.${randomBytes(8).toString('hex')}.tmp`
   try {
     await pipeline(source, createGzip(), createWriteStream(unfinished, { flags: 'wx', mode }), { signal })
-    if (statSync(path).size !== source.bytesRead) throw new Error('it is still written to')
+    if (statSync(path).size !== source.bytesRead) throw new Error('a process still writes to it')
     await rename(unfinished, `${path}${COMPRESSED}`)
   } catch (thrown) {
     await rm(unfinished, { force: true })

@@ -45,7 +45,8 @@ export class CachedTokens implements TokenAuthenticator {
     if (cached) return cached.result
     const underWay = this.#lookups.get(key)
     if (underWay) return unlessGone(underWay, context.signal)
-    if (this.#lookups.size >= LOOKUPS_MAX) throw new Error(`${LOOKUPS_MAX} tokens are being looked up, which is the most`)
+    if (this.#lookups.size >= LOOKUPS_MAX)
+      throw new Error(`${LOOKUPS_MAX} tokens are being looked up already, and no more are allowed at a time`)
     const lookup = this.#lookUp(key, token, context).finally(() => this.#lookups.delete(key))
     this.#lookups.set(key, lookup)
     return unlessGone(lookup, context.signal)
@@ -56,7 +57,7 @@ export class CachedTokens implements TokenAuthenticator {
    * it.
    */
   async #lookUp(key: string, token: string, { info }: AuthenticationContext): Promise<AuthenticationResult> {
-    if (this.#world === undefined) throw new Error('the webhook has not been opened')
+    if (this.#world === undefined) throw new Error('the webhook cannot be asked before the server has started')
     const { clock } = this.#world
     const late = new AbortController()
     const timer = clock.setTimeout(() => late.abort(new Error(`a token was not looked up within ${LOOKUP_MS / 1_000}s`)), LOOKUP_MS)

@@ -39,7 +39,7 @@ export const clientCertificateAuthenticator = (wall: () => number, trust: PeerTr
 })
 
 /** The error of all such certificates: each request of a front proxy meets it. */
-const OF_ANOTHER_CA = new Error('verifying the client certificate failed: it does not lead to the client CA')
+const OF_ANOTHER_CA = new Error('verifying the client certificate failed: it was not issued by the client CA')
 
 function read(peer: Peer): { readonly authenticated: Authenticated | undefined } {
   const found = authenticatedBy(peer.certificate)

@@ -79,7 +79,7 @@ export class ClusterCas {
     } catch (thrown) {
       const error = tlsError(NAME, `cannot be read (${toError(thrown).message})`, thrown)
       if (this.#hasRead || !this.#isTolerant) throw error
-      this.#world?.warn(`${error.message}; the start goes on, and nothing is known by certificates until it can be`)
+      this.#world?.warn(`${error.message}; the server starts without it, and knows no client by its certificate until it can be read`)
       return EMPTY
     } finally {
       this.#hasRead = true
@@ -107,7 +107,7 @@ function dataIn({ status, body = '' }: RemoteAnswer): Data {
   const map: unknown = JSON.parse(body)
   const data = isRecord(map) ? (map['data'] ?? EMPTY) : undefined
   if (isRecord(data) && Object.values(data).every((each) => typeof each === 'string')) return data as Data
-  throw new Error('its data are no texts')
+  throw new Error('its data has values that are not text')
 }
 
 /** @throws Error for what is no list of texts */
@@ -116,7 +116,7 @@ function namesIn(data: Data) {
     const parsed: unknown = data[key] ? JSON.parse(data[key]) : []
     if (parsed === null) return []
     if (Array.isArray(parsed) && parsed.every((each) => typeof each === 'string')) return parsed
-    throw new Error(`${key} is no list of names`)
+    throw new Error(`${key} is not a JSON list of names`)
   }
   const given = {
     usernameHeaders: list('requestheader-username-headers'),

@@ -48,7 +48,7 @@ export const frontProxyAuthenticator = ({ ca, headers, allowedNames, trust, wall
     if (!isValidAt(peer, wall())) throw new Error('the certificate of the front proxy has expired or is not yet valid')
     const allowed = allowedNames()
     if (allowed.length > 0 && !allowed.includes(peer.commonName))
-      throw new Error('the common name in the certificate of the front proxy is not one of those that are allowed')
+      throw new Error('the common name in the certificate of the front proxy is not among the allowed names')
     const names = headers()
     const user = userFrom(request, names)
     if (user === undefined) return undefined
@@ -61,7 +61,7 @@ export const frontProxyAuthenticator = ({ ca, headers, allowedNames, trust, wall
  * The error of all such certificates: each request of a client with a certificate of its own meets
  * it.
  */
-const OF_ANOTHER_CA = new Error('verifying the certificate of a front proxy failed: it does not lead to its CA')
+const OF_ANOTHER_CA = new Error('verifying the certificate of a front proxy failed: it was not issued by the CA of the proxy')
 
 /** Names are compared in small letters. */
 export function headersOf(
@@ -127,4 +127,4 @@ function extraOf({ rawHeaders }: IncomingMessage, prefixes: readonly string[]): 
   return Object.fromEntries(extra)
 }
 
-const textOf = (value: string): string => utf8Of(value, 'a header of the front proxy is no UTF-8')
+const textOf = (value: string): string => utf8Of(value, 'a header of the front proxy is not UTF-8')

@@ -30,9 +30,9 @@ export function claimsIn(payload: Uint8Array): Claims {
     claims = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload))
   } catch {
     // What stands in it is not shown: it belongs to the token.
-    throw new Error('the claims are no JSON')
+    throw new Error('the claims are not JSON')
   }
-  if (!isRecord(claims)) throw new Error('the claims are no JSON object')
+  if (!isRecord(claims)) throw new Error('the claims are not a JSON object')
   return claims
 }
 
@@ -58,7 +58,7 @@ export function checkClaims(claims: Claims, { issuerUrl, clientId, clockSkewMs }
   if (begin !== undefined && wall + Math.max(NOT_BEFORE_LEEWAY_MS, clockSkewMs) < begin)
     throw new Error('claim nbf: the token is not valid yet')
   timeIn(claims, 'iat')
-  for (const name of TEXTS) if (typeof (claimOf(claims, name) ?? '') !== 'string') throw new Error(`claim ${name} is no text`)
+  for (const name of TEXTS) if (typeof (claimOf(claims, name) ?? '') !== 'string') throw new Error(`claim ${name} is not text`)
   checkSources(claims)
 }
 
@@ -79,7 +79,7 @@ function timeIn(claims: Claims, name: string): number | undefined {
   if (given === undefined) return undefined
   const seconds = typeof given === 'string' && NUMBER.test(given) ? Number(given) : given
   if (typeof seconds === 'number' && Math.abs(seconds) < SECONDS_MAX) return Math.trunc(seconds) * 1_000
-  throw new Error(`claim ${name} is no time`)
+  throw new Error(`claim ${name} is not a time`)
 }
 
 /** Claims that stand elsewhere have to say where. */
@@ -103,9 +103,9 @@ export function userIn(claims: Claims, settings: OidcClaims): UserInfo {
   const { issuerUrl, usernameClaim, groupsClaim, groupsPrefix = '', requiredClaims } = settings
   const { usernamePrefix = usernameClaim === 'email' ? '-' : `${issuerUrl}#` } = settings
   for (const [name, value] of Object.entries(requiredClaims))
-    if (claimOf(claims, name) !== value) throw new Error(`required claim ${name} is not there, or has another value`)
+    if (claimOf(claims, name) !== value) throw new Error(`required claim ${name} is missing, or has another value`)
   const name = claimOf(claims, usernameClaim)
-  if (typeof name !== 'string' || name === '') throw new Error(`claim ${usernameClaim} is no name`)
+  if (typeof name !== 'string' || name === '') throw new Error(`claim ${usernameClaim} is not a name`)
   if (usernameClaim === 'email' && Object.hasOwn(claims, 'email_verified') && claims['email_verified'] !== true)
     throw new Error('email not verified')
   const groups = groupsClaim === undefined ? [] : groupsIn(groupsClaim, claims)
@@ -122,11 +122,11 @@ function groupsIn(claim: string, claims: Claims): readonly string[] {
   const given = claimOf(claims, claim)
   const names = claimOf(claims, '_claim_names')
   if (given === undefined && Object.hasOwn(claims, '_claim_names') && !Object.hasOwn(claims, '_claim_sources'))
-    throw new Error('claim _claim_names is there without _claim_sources')
+    throw new Error('claim _claim_names needs _claim_sources, which is missing')
   // A user without the groups that it has may be allowed what these are denied.
   if (given === undefined && isRecord(names) && Object.hasOwn(names, claim))
-    throw new Error(`claim ${claim} stands at another server (_claim_names), which is not asked`)
+    throw new Error(`claim ${claim} has to be fetched from another server (_claim_names), which this server does not do`)
   const groups: readonly unknown[] = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given]
   if (groups.every((group) => typeof group === 'string')) return groups
-  throw new Error(`claim ${claim} is no list of groups`)
+  throw new Error(`claim ${claim} is not a list of groups`)
 }

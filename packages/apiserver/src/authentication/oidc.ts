@@ -114,7 +114,7 @@ export class OidcTokens implements TokenAuthenticator {
       const answer = await this.#get(url)
       const { issuer, jwks_uri: jwksUri } = (await answer.json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown }
       if (issuer !== issuerUrl) throw new Error(`is the configuration of another issuer, ${JSON.stringify(issuer)}`)
-      if (!isHttps(jwksUri)) throw new Error('names no keys (jwks_uri) over https')
+      if (!isHttps(jwksUri)) throw new Error('has no https URL of keys (jwks_uri)')
       const options = { cacheMaxAge: Number.POSITIVE_INFINITY, cooldownDuration: UNKNOWN_KEY_MS, [customFetch]: this.#getSparingly }
       this.#remote = createRemoteJWKSet(new URL(jwksUri), options)
       this.#askedAt = now()
@@ -187,7 +187,7 @@ function keysIn(file: string, text: string): JSONWebKeySet {
     const given: unknown = JSON.parse(text)
     if (isRecord(given) && Array.isArray(given['keys']) && given['keys'].length > 0) return given as unknown as JSONWebKeySet
   } catch (thrown) {
-    throw invalid('jwksFile', file, `is no JSON (${toError(thrown).message})`, thrown)
+    throw invalid('jwksFile', file, `is not JSON (${toError(thrown).message})`, thrown)
   }
-  throw invalid('jwksFile', file, 'is no key set: { "keys": [...] } with one key at least')
+  throw invalid('jwksFile', file, 'is not a key set: { "keys": [...] } with at least one key')
 }

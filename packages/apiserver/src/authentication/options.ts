@@ -29,7 +29,7 @@ const texts = (allowed: string, isOne: (item: string) => boolean = (item) => ite
 /** @param placeholder what stands for it in help */
 const named = (placeholder: string, what = 'a text', isAllowed?: (given: string) => boolean) => ({ ...text(what, isAllowed), placeholder })
 
-const CLAIMS_ALLOWED = 'an object of claims and the texts that they have to be'
+const CLAIMS_ALLOWED = 'an object of claims and their required texts'
 
 /** `claim=value`, as a flag that may be given several times. */
 const claims = (): Kind<Readonly<Record<string, string>>, Readonly<Record<string, string>>, 'value'> => ({
@@ -65,27 +65,31 @@ export const OIDC_OPTIONS = defineOptions({
   clientId: option(named('ID'), {
     ...withFlag('oidc-client-id'),
     defaultWords: 'none',
-    meaning: 'Audience that its tokens have to be for',
+    meaning: 'Audience (client ID) that its tokens must have',
   }),
   /**
    * The claim that names the user.
    * @default sub
    */
-  usernameClaim: option(named('CLAIM'), { ...withFlag('oidc-username-claim'), default: 'sub', meaning: 'Claim that names the user' }),
+  usernameClaim: option(named('CLAIM'), { ...withFlag('oidc-username-claim'), default: 'sub', meaning: 'Claim with the name of the user' }),
   /**
    * What is put in front of the name of a user; `-` is nothing.
    * @default the issuer and #, and nothing for the claim email
    */
   usernamePrefix: option(named('PREFIX'), {
     ...withFlag('oidc-username-prefix'),
-    defaultWords: 'the issuer and #, and nothing for the claim email',
-    meaning: 'Prefix of the name of a user; - is none',
+    defaultWords: 'the URL of the issuer and #; none for the claim email',
+    meaning: 'Prefix for the name of a user; - means none',
   }),
   /**
    * The claim that names the groups: a text, or a list of texts.
    * @default none
    */
-  groupsClaim: option(named('CLAIM'), { ...withFlag('oidc-groups-claim'), defaultWords: 'none', meaning: 'Claim that names the groups' }),
+  groupsClaim: option(named('CLAIM'), {
+    ...withFlag('oidc-groups-claim'),
+    defaultWords: 'none',
+    meaning: 'Claim with the groups of the user',
+  }),
   /**
    * Prefix of the name of a group.
    * @default none
@@ -93,7 +97,7 @@ export const OIDC_OPTIONS = defineOptions({
   groupsPrefix: option(named('PREFIX'), {
     ...withFlag('oidc-groups-prefix'),
     defaultWords: 'none',
-    meaning: 'Prefix of the name of a group',
+    meaning: 'Prefix for the name of a group',
   }),
   /**
    * Claims that have to be there, with these texts.
@@ -103,7 +107,7 @@ export const OIDC_OPTIONS = defineOptions({
     ...withFlag('oidc-required-claim'),
     default: {},
     defaultWords: () => 'none',
-    meaning: 'Claims that have to be there, as CLAIM=VALUE',
+    meaning: 'Claims that a token must have, as CLAIM=VALUE',
   }),
   /**
    * How its tokens may be signed.
@@ -111,13 +115,13 @@ export const OIDC_OPTIONS = defineOptions({
    */
   signingAlgs: option(
     texts(`${ALGORITHMS.join(', ')}`, (item) => ALGORITHMS.includes(item)),
-    { ...withFlag('oidc-signing-algs'), default: ['RS256'], meaning: 'How its tokens may be signed' },
+    { ...withFlag('oidc-signing-algs'), default: ['RS256'], meaning: 'Algorithms with which its tokens may be signed' },
   ),
   /**
    * The time by which the issuer's clock, or ours, may be wrong.
    * @default 10s
    */
-  clockSkew: option(duration(), { default: '10s', meaning: "By how much the issuer's clock may be wrong" }),
+  clockSkew: option(duration(), { default: '10s', meaning: "How far the issuer's clock may be off" }),
   /**
    * A file with the CA of the issuer's certificate.
    * @default none: the CAs of the system
@@ -131,7 +135,7 @@ export const OIDC_OPTIONS = defineOptions({
    * A file with the issuer's keys, as a JSON Web Key Set, in place of those that it offers.
    * @default none
    */
-  jwksFile: option(file(), { defaultWords: 'none', meaning: "File with the issuer's keys, in place of those that it offers" }),
+  jwksFile: option(file(), { defaultWords: 'none', meaning: "File with the issuer's keys, so that they are not fetched from the issuer" }),
 })
 
 /** An issuer of tokens, and how users are read out of them. */
@@ -170,7 +174,7 @@ const wrongAuthenticator = (given: unknown): Wrong | undefined =>
 const needsAuthentication: Needs = {
   anyOf: ['authenticators', 'tokenAuthFile', 'oidc', 'authenticationWebhook', 'requestHeader', 'tls'],
   otherwise: 'without effect',
-  because: 'no request is asked for credentials',
+  because: 'no option for credentials is given, so no request is authenticated',
 }
 
 /**
@@ -187,7 +191,7 @@ export const AUTHENTICATION_OPTIONS = {
   authenticators: option(listOf<Authenticator>('a list of { authenticate, open?, close? }', wrongAuthenticator), {
     default: [],
     defaultWords: () => 'none',
-    meaning: 'Authenticators of your own, asked after the others',
+    meaning: 'Your own authenticators, asked after the others',
     upstream: 'Config.Authentication.Authenticator',
   }),
   /**
@@ -198,7 +202,7 @@ export const AUTHENTICATION_OPTIONS = {
   tokenAuthFile: option(file(), {
     flag: 'token-auth-file',
     defaultWords: 'none',
-    meaning: 'File of bearer tokens, a line each: token,user,uid,"group,group"',
+    meaning: 'File of bearer tokens, one in each line: token,user,uid,"group,group"',
     upstream: '--token-auth-file',
   }),
   /**
@@ -207,7 +211,7 @@ export const AUTHENTICATION_OPTIONS = {
    */
   oidc: option(fieldsNeeding(OIDC_OPTIONS, ['issuerUrl', 'clientId'], { allowed: 'an object with issuerUrl and clientId' }), {
     defaultWords: 'none',
-    meaning: 'An OpenID Connect issuer whose tokens are accepted',
+    meaning: 'OpenID Connect issuer whose tokens are accepted',
   }),
   /**
    * A server that is asked to whom a token belongs, with TokenReviews: one of your own, or a
@@ -216,7 +220,7 @@ export const AUTHENTICATION_OPTIONS = {
    */
   authenticationWebhook: option(AUTHENTICATION_WEBHOOK, {
     defaultWords: 'none',
-    meaning: 'A server that is asked to whom a token belongs',
+    meaning: 'Server that is asked which user a token belongs to',
   }),
   /**
    * A proxy in front that has found out who sends a request, and says so in headers. It is known by
@@ -225,11 +229,11 @@ export const AUTHENTICATION_OPTIONS = {
    */
   requestHeader: option(REQUEST_HEADER, {
     defaultWords: 'none',
-    meaning: 'A proxy in front that says in headers who sends a request',
+    meaning: 'Front proxy that names the user of a request in headers',
     needs: {
       anyOf: ['tls'],
       otherwise: 'refused',
-      because: 'a proxy in front is known by its certificate alone',
+      because: 'a front proxy is recognised by its certificate, which needs TLS',
       isMet: ({ tls, listeners }) =>
         tls !== undefined || (Array.isArray(listeners) && listeners.some((one) => isRecord(one) && one['tls'])),
     },
@@ -237,23 +241,23 @@ export const AUTHENTICATION_OPTIONS = {
   /**
    * Whether requests without credentials are let in, as `system:anonymous`: everywhere, or for
    * exactly these paths.
-   * @default true with authorization; without it for /healthz, /livez and /readyz
+   * @default true with authorization; otherwise for /healthz, /livez and /readyz only
    */
   anonymousAuth: option(anonymous(), {
     flag: 'anonymous-auth',
-    defaultWords: 'true with authorization; without it for /healthz, /livez and /readyz',
+    defaultWords: 'true with authorization; otherwise for /healthz, /livez and /readyz only',
     meaning: 'Whether requests without credentials are let in',
     upstream: '--anonymous-auth',
   }),
   /**
    * Audiences of this server, for credentials that name the audience they are for.
-   * @default none: it takes those for any
+   * @default none: credentials for any audience are accepted
    */
   apiAudiences: option(texts('texts'), {
     flag: 'api-audiences',
     default: [],
-    defaultWords: () => 'none: it takes those for any',
-    meaning: 'Audiences of this server, for credentials that name the audience they are for',
+    defaultWords: () => 'none: credentials for any audience are accepted',
+    meaning: 'Audiences of this server, compared with the audience that credentials name',
     needs: needsAuthentication,
     upstream: '--api-audiences',
   }),
@@ -263,7 +267,7 @@ export const AUTHENTICATION_OPTIONS = {
    */
   authenticationTimeout: option(duration('1ms'), {
     default: '10s',
-    meaning: 'Longest time that authenticators may take to recognise the sender of a request',
+    meaning: 'Time that all authenticators together have for a request',
     needs: needsAuthentication,
   }),
 }

@@ -24,14 +24,14 @@ export const REQUEST_HEADER_OPTIONS = defineOptions({
     ...withFlag('requestheader-client-ca-file'),
     turnsOn: true,
     defaultWords: NO_CA,
-    meaning: 'File of the certificates that those of front proxies have to lead to, watched',
+    meaning: 'File with the CA that issues the certificates of front proxies; the server watches it',
   }),
   /** The CA as a text, in place of the file. */
   clientCa: option(
     text(PEM, (given) => given.includes('-----BEGIN ')),
     {
       defaultWords: NO_CA,
-      meaning: 'Certificates that those of front proxies have to lead to, as PEM',
+      meaning: 'CA that issues the certificates of front proxies, as PEM',
     },
   ),
   /**
@@ -48,7 +48,7 @@ export const REQUEST_HEADER_OPTIONS = defineOptions({
   usernameHeaders: option(headerNames(), {
     ...withFlag('requestheader-username-headers'),
     default: ['X-Remote-User'],
-    meaning: 'Headers in which front proxies name the user',
+    meaning: 'Headers with the name of the user',
   }),
   /**
    * Headers of which the first that has a value says its uid. With `X-Remote-Uid`, if any.
@@ -58,19 +58,19 @@ export const REQUEST_HEADER_OPTIONS = defineOptions({
     ...withFlag('requestheader-uid-headers'),
     default: [],
     defaultWords: () => 'none',
-    meaning: 'Headers in which front proxies say the uid of the user',
+    meaning: 'Headers with the uid of the user',
   }),
   /** Headers whose values are its groups. */
   groupHeaders: option(headerNames(), {
     ...withFlag('requestheader-group-headers'),
     default: ['X-Remote-Group'],
-    meaning: 'Headers in which front proxies name the groups of the user',
+    meaning: 'Headers with the groups of the user',
   }),
   /** Beginnings of headers whose values are further facts; the key stands behind them. */
   extraHeaderPrefixes: option(headerNames(), {
     ...withFlag('requestheader-extra-headers-prefix'),
     default: ['X-Remote-Extra-'],
-    meaning: 'Beginnings of headers in which front proxies say further facts about the user',
+    meaning: 'Prefixes of headers with extra fields of the user',
   }),
 })
 

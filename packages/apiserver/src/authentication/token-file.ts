@@ -42,11 +42,11 @@ export function usersIn(text: string, path: string, warn: (message: string) => v
     if (name === undefined || uid === undefined)
       throw wrong(path, `${where} has ${record.length} columns, and needs token, user name and user uid`)
     if (token === '' || token.includes(UNREADABLE)) {
-      warn(`${path}: ${where} has ${token === '' ? 'an empty token' : 'a token that is no UTF-8'}, and is passed over`)
+      warn(`${path}: ${where} has ${token === '' ? 'an empty token' : 'a token that is not UTF-8'}, and is left out`)
       continue
     }
     if (name === '') throw wrong(path, `${where} names no user`)
-    if (users.has(token)) warn(`${path}: ${where} has a token that another one has, too: the later one counts`)
+    if (users.has(token)) warn(`${path}: ${where} has the same token as an earlier one; the later one counts`)
     users.set(token, { name, ...(uid !== '' && { uid }), groups: groups === '' ? [] : groups.split(','), extra: {} })
   }
   return users
@@ -62,7 +62,7 @@ function recordsIn(text: string, path: string): readonly (readonly string[])[] {
   FIELD.lastIndex = text.startsWith('\uFEFF') ? 1 : 0
   while (FIELD.lastIndex < text.length || record.length > 0) {
     const [, quoted, bare = '', end] = FIELD.exec(text) ?? []
-    if (end === undefined) throw wrong(path, `record ${records.length + 1} has a quote in the middle of a field, or one that does not end`)
+    if (end === undefined) throw wrong(path, `record ${records.length + 1} has a quote inside a field, or a quote that is not closed`)
     record.push(quoted?.replaceAll('""', '"') ?? bare)
     if (end === ',') continue
     if (record.length > 1 || record[0] !== '') records.push(record)

@@ -37,7 +37,7 @@ export function userOfReview(body: string, version: TokenReviewVersion, token: s
     if (wrong === '') return undefined
     throw new Error(`the webhook says of a token: ${shortLine(withoutSecret(wrong, token))}`)
   }
-  if (name === '') throw new Error('the webhook knows a token, and names no user')
+  if (name === '') throw new Error('the webhook accepted a token, but named no user')
   return {
     user: { name, ...(uid !== '' && { uid }), groups, extra: withLists(extra) },
     ...(meant.length > 0 && { audiences: meant }),

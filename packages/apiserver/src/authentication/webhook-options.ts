@@ -2,7 +2,7 @@ import { choice, defineOptions, duration, fields, type Needs, onOff, option, typ
 import { API_SERVER_OR_REMOTE_ALLOWED, apiServerOption, remoteOptions, wrongRemote } from '../webhook/options.ts'
 import { TOKEN_REVIEW_VERSIONS } from './token-review.ts'
 
-const ofLookup: Needs = { anyOf: ['apiServer'], otherwise: 'without effect', because: 'only a kube-apiserver is asked for them' }
+const ofLookup: Needs = { anyOf: ['apiServer'], otherwise: 'without effect', because: 'they are looked up with apiServer only' }
 
 export const TOKEN_WEBHOOK_OPTIONS = defineOptions({
   ...remoteOptions('authentication-token-webhook-config-file', 'tokens'),
@@ -24,7 +24,7 @@ export const TOKEN_WEBHOOK_OPTIONS = defineOptions({
   cacheTtl: option(duration(), {
     flag: 'authentication-token-webhook-cache-ttl',
     defaultWords: '2m, and 10s of a kube-apiserver',
-    meaning: 'Time for which a token is not looked up again',
+    meaning: 'Time that an answer about a token is kept',
     turnsOn: false,
     upstream: '--authentication-token-webhook-cache-ttl',
   }),
@@ -34,13 +34,13 @@ export const TOKEN_WEBHOOK_OPTIONS = defineOptions({
     meaning: 'Time for one attempt to look up a token',
   }),
   /** Time before the second of five attempts; it grows with each. */
-  initialBackoff: option(duration('1ms'), { default: '500ms', meaning: 'Time before the server is asked again when it has failed' }),
+  initialBackoff: option(duration('1ms'), { default: '500ms', meaning: 'Time before a failed request to the server is repeated' }),
   /** Whether a kube-apiserver is not asked for its client CA and its front proxy. */
   skipLookup: option(onOff(), {
     flag: 'authentication-skip-lookup',
     default: false,
     turnsOn: false,
-    meaning: 'Whether the client CA and the front proxy of the kube-apiserver are not looked up',
+    meaning: 'Do not look up the client CA and the front proxy of the kube-apiserver',
     upstream: '--authentication-skip-lookup',
     needs: ofLookup,
   }),
@@ -49,7 +49,7 @@ export const TOKEN_WEBHOOK_OPTIONS = defineOptions({
     flag: 'authentication-tolerate-lookup-failure',
     default: false,
     turnsOn: false,
-    meaning: 'Whether the start goes on when these cannot be looked up',
+    meaning: 'Whether the server starts when these cannot be looked up',
     upstream: '--authentication-tolerate-lookup-failure',
     needs: ofLookup,
   }),

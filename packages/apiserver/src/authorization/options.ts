@@ -43,16 +43,16 @@ export const AUTHORIZATION_OPTIONS = {
    */
   authorizer: option(
     value<Authorizer>(SLOT, (given) => isRecord(given) && typeof given['authorize'] === 'function'),
-    { defaultWords: 'none', meaning: 'An authorizer of your own', upstream: 'Config.Authorization.Authorizer' },
+    { defaultWords: 'none', meaning: 'Your own authorizer', upstream: 'Config.Authorization.Authorizer' },
   ),
   /**
    * What is asked, in this order: the first that allows or denies has decided.
-   * @default what is configured, RBAC before Webhook
+   * @default those that are configured, RBAC before Webhook
    */
   authorizationMode: option(list(AUTHORIZATION_MODES), {
     flag: 'authorization-mode',
-    defaultWords: 'what is configured, RBAC before Webhook',
-    meaning: 'What decides whether a request is allowed, in the order in which it is asked',
+    defaultWords: 'those that are configured, RBAC before Webhook',
+    meaning: 'Authorizers that decide about requests, in the order in which they are asked',
     upstream: '--authorization-mode',
   }),
   /**
@@ -63,7 +63,7 @@ export const AUTHORIZATION_OPTIONS = {
     listOf<string>('a list of groups', (item) => (typeof item === 'string' ? undefined : { path: '', given: item, allowed: 'text' })),
     {
       default: ['system:masters'],
-      meaning: 'Groups whose users may do everything',
+      meaning: 'Groups whose users are allowed everything',
       upstream: 'AlwaysAllowGroups',
       needs: needsAuthorization,
     },
@@ -80,7 +80,7 @@ export const AUTHORIZATION_OPTIONS = {
     {
       flag: 'authorization-always-allow-paths',
       default: ['/healthz', '/readyz', '/livez'],
-      meaning: 'Paths that everyone may ask for; * may stand at the end of one',
+      meaning: 'Paths that are allowed for everyone; a path may end with *',
       upstream: '--authorization-always-allow-paths',
       needs: needsAuthorization,
     },
@@ -101,7 +101,7 @@ export const AUTHORIZATION_OPTIONS = {
    */
   authorizationWebhook: option(AUTHORIZATION_WEBHOOK, {
     defaultWords: 'none',
-    meaning: 'A server that is asked with SubjectAccessReviews',
+    meaning: 'Server that decides about requests, by SubjectAccessReviews',
   }),
 }
 

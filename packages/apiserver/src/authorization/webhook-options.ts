@@ -15,7 +15,7 @@ export const AUTHORIZATION_WEBHOOK_OPTIONS = defineOptions({
   authorizedTtl: option(duration(), {
     flag: 'authorization-webhook-cache-authorized-ttl',
     defaultWords: '5m, and 10s of a kube-apiserver',
-    meaning: 'Time for which what the server has allowed is not asked again',
+    meaning: 'Time that the answer "allowed" is kept',
     turnsOn: false,
     upstream: '--authorization-webhook-cache-authorized-ttl',
   }),
@@ -23,19 +23,19 @@ export const AUTHORIZATION_WEBHOOK_OPTIONS = defineOptions({
   unauthorizedTtl: option(duration(), {
     flag: 'authorization-webhook-cache-unauthorized-ttl',
     defaultWords: '30s, and 10s of a kube-apiserver',
-    meaning: 'Time for which what the server has not allowed is not asked again',
+    meaning: 'Time that any other answer is kept',
     turnsOn: false,
     upstream: '--authorization-webhook-cache-unauthorized-ttl',
   }),
   /** Time of one attempt. The request's own deadline bounds all of them. */
   timeout: option(duration('1ms'), { defaultWords: '30s, and 10s of a kube-apiserver', meaning: 'Time for one attempt to ask the server' }),
   /** Time before the second of five attempts; it grows with each. */
-  initialBackoff: option(duration('1ms'), { default: '500ms', meaning: 'Time before the server is asked again when it has failed' }),
+  initialBackoff: option(duration('1ms'), { default: '500ms', meaning: 'Time before a failed request to the server is repeated' }),
   /**
    * What it means when the server cannot be asked: `NoOpinion` has the next authorizer asked, and
    * is answered 500 behind the last; `Deny` is answered 500 at once.
    */
-  failurePolicy: option(choice(...FAILURE_POLICIES), { default: 'NoOpinion', meaning: 'What it means when the server cannot be asked' }),
+  failurePolicy: option(choice(...FAILURE_POLICIES), { default: 'NoOpinion', meaning: 'What happens when the server cannot be asked' }),
 })
 
 /** A server that is asked with SubjectAccessReviews. */

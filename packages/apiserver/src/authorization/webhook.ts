@@ -77,7 +77,7 @@ export class WebhookAuthorizer implements Authorizer {
   }
 
   authorize(asked: AuthorizationAttributes, { signal }: AuthorizationContext): Decision | Promise<Decision> {
-    if (this.#cache === undefined) throw new Error('the webhook has not been opened')
+    if (this.#cache === undefined) throw new Error('the webhook cannot be asked before the server has started')
     const spec = reviewSpec(asked)
     return this.#cache.get(spec) ?? this.#ask(this.#cache, spec, isKept(asked), signal)
   }

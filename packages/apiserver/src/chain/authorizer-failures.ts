@@ -3,7 +3,7 @@ import type { Clock, EventLog } from '../engine.ts'
 import { lineASecond } from './line-a-second.ts'
 
 /** The whole answer that a client gets: the error may quote what another server has said (V60). */
-export const AUTHORIZER_FAILED = 'the authorizer has failed, and its log says why'
+export const AUTHORIZER_FAILED = 'the authorizer failed; the log of the server says why'
 
 /** Has the errors of an authorizer logged, but for those of requests that nothing waits for. */
 export function authorizerFailures(clock: Clock, log: Pick<EventLog, 'error'>): (exchange: ApiExchange, error: Error) => void {

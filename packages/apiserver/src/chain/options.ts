@@ -37,7 +37,7 @@ export const CHAIN_OPTIONS = {
   maxRequestsInFlight: option(integer(0, 1_000_000), {
     flag: 'max-requests-inflight',
     default: 400,
-    meaning: 'Requests that only read which are served at a time; 0 is no limit',
+    meaning: 'Reading requests that are served at a time; 0 means no limit',
     upstream: '--max-requests-inflight',
     upstreamRefusal: '--max-requests-inflight can not be negative value',
   }),
@@ -48,7 +48,7 @@ export const CHAIN_OPTIONS = {
   maxMutatingRequestsInFlight: option(integer(0, 1_000_000), {
     flag: 'max-mutating-requests-inflight',
     default: 200,
-    meaning: 'Requests that change something which are served at a time; 0 is no limit',
+    meaning: 'Changing requests that are served at a time; 0 means no limit',
     upstream: '--max-mutating-requests-inflight',
     upstreamRefusal: '--max-mutating-requests-inflight can not be negative value',
   }),
@@ -59,7 +59,7 @@ export const CHAIN_OPTIONS = {
    */
   flowControl: option(value<FlowControl>('an object with admit()', isFlowControl), {
     defaultWords: 'the limits maxRequestsInFlight and maxMutatingRequestsInFlight',
-    meaning: 'Which requests are served at a time, and which wait or are sent away, in place of the two limits',
+    meaning: 'Your own flow control, instead of the two limits: it decides which requests are served, wait or are refused',
     upstream: 'Config.FlowControl',
   }),
   /**
@@ -69,7 +69,7 @@ export const CHAIN_OPTIONS = {
    */
   longRunningVerbs: option(setOf<string>('a list of verbs', isText), {
     default: ['watch'],
-    meaning: 'Verbs of requests that last',
+    meaning: 'Verbs of long-running requests',
     upstream: 'Config.LongRunningFunc',
   }),
   /**
@@ -79,7 +79,7 @@ export const CHAIN_OPTIONS = {
   longRunningSubresources: option(setOf<string>('a list of subresources', isText), {
     default: [],
     defaultWords: () => 'none',
-    meaning: 'Subresources whose requests last, under any verb',
+    meaning: 'Subresources whose requests are long-running, with any verb',
     upstream: 'Config.LongRunningFunc',
   }),
   /**
@@ -126,6 +126,6 @@ export const CHAIN_OPTIONS = {
         ? undefined
         : { path: '', given: item, allowed: 'an object with name and admit' },
     ),
-    { defaultWords: 'none', meaning: 'Filters of your own, each directly before or after another one' },
+    { defaultWords: 'none', meaning: 'Your own filters, each directly before or after another filter' },
   ),
 }

@@ -89,19 +89,18 @@ const API_SERVER_COMMAND_OPTIONS = defineOptions({
   printConfig: option(present(), {
     flag: 'print-config',
     default: false,
-    meaning: 'Print every setting as a config file, with its default where none is given and without secrets, and serve nothing',
+    meaning: 'Print all settings as a config file, with defaults and without secrets, and exit',
   }),
 })
 
 /** Flags of upstream's generic server whose matter is another one here. */
 const ABSENT: AbsentFlags = {
-  'cert-dir': 'a certificate that is made at the start stays in memory',
-  'contention-profiling': 'node has no such profile',
-  'enable-priority-and-fairness':
-    'a module may bring a flowControl, else --max-requests-inflight and --max-mutating-requests-inflight hold',
-  'permit-address-sharing': 'addresses are shared without it',
-  'permit-port-sharing': 'the workers of a cluster share a port',
-  'tls-cipher-suites': 'node has them: NODE_OPTIONS=--tls-cipher-list=LIST',
+  'cert-dir': 'a certificate that the server makes itself is kept in memory only',
+  'contention-profiling': 'Node has no such profile',
+  'enable-priority-and-fairness': 'use --max-requests-inflight and --max-mutating-requests-inflight, or flowControl in a module',
+  'permit-address-sharing': 'Node shares addresses without it',
+  'permit-port-sharing': 'use workers of a cluster, which share a port',
+  'tls-cipher-suites': 'Node has an option for it: NODE_OPTIONS=--tls-cipher-list=LIST',
   'tls-curve-preferences': 'node has them',
 }
 

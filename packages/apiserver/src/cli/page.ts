@@ -3,13 +3,13 @@ import { API_SERVER_FLAGS, API_SERVER_GROUPS } from './flags.ts'
 
 /** What help says. */
 export const PAGE: CommandPage = {
-  summary: 'serve a generic API server until stopped',
+  summary: 'serve a generic API server until it is stopped',
   operands: '[APP]',
   examples: [
     ['quiesce-apiserver --secure-port 6443', 'serve health, /version, /metrics and the index by HTTPS'],
     ['quiesce-apiserver servers.mjs --audit-policy-file policy.yaml --audit-log-path -', 'serve your API servers, and audit them'],
-    ['quiesce-apiserver storage verify shop.db', 'read all of a file that has stored objects; also: compact, export, import'],
-    ['quiesce-apiserver --config apiserver.yaml --print-config', 'check a config file, and see what it comes to'],
+    ['quiesce-apiserver storage verify shop.db', 'check a file of stored objects; others: compact, export, import'],
+    ['quiesce-apiserver --config apiserver.yaml --print-config', 'check a config file, and print all settings'],
   ],
   about: `\
 Serves a generic API server until SIGTERM or SIGINT: its filters, health and metrics, with the flags of

@@ -62,7 +62,7 @@ async function servedOf(chosen: { readonly app: string; readonly export: string 
   const runnable = await runnableFrom(chosen, exports)
   if (runnable.kind !== 'life') return mounted(runnable, complete)
   const instead = `quiesce run ${app} runs it; to have those of the flags, export a function ${API_SERVER_EXPORT}(config)`
-  throw new QuiesceError('ERR_OPTION_INVALID', `APP: ${app} exports a server that has options of its own: ${instead}`)
+  throw new QuiesceError('ERR_OPTION_INVALID', `APP: ${app} exports a server whose options are in its code: ${instead}`)
 }
 
 /** Every path is the application's that a server does not need for itself, as the index. */

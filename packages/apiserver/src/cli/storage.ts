@@ -7,14 +7,15 @@ import { StoreError } from '../store/store-error.ts'
 import { type CommandHost, printed, refused } from './engine-command.ts'
 
 const HELP = `\
-quiesce-apiserver storage verify FILE          read all of it, and say what it has
-quiesce-apiserver storage compact FILE         forget all but what is there now, and make the file small
-quiesce-apiserver storage export FILE          print what is there, a line of JSON for each key
-quiesce-apiserver storage import FILE EXPORTED make a file of what was exported
+quiesce-apiserver storage verify FILE          check the whole file, and print what it holds
+quiesce-apiserver storage compact FILE         remove old revisions, and make the file smaller
+quiesce-apiserver storage export FILE          print the newest revision, one line of JSON for each key
+quiesce-apiserver storage import FILE EXPORTED make a file from an export
 
-FILE is what --storage file:FILE has, when no server has it open. A server need not be stopped for a
-copy: what is there is read from its API. Exit codes: 0 done, 1 the file is damaged, or in use,
-2 it cannot be done as it was asked.
+FILE is the file of --storage file:FILE. Stop its server first. To copy the objects of a running
+server, read them from its API.
+
+Exit codes: 0 done, 1 the file is damaged or in use, 2 wrong arguments.
 `
 const EXPORT_VERSION = 1
 const DAMAGED = 1
@@ -46,7 +47,7 @@ const ACTIONS: ReadonlyMap<string, { readonly operands: number; readonly run: Ac
             size = now
           }
         })
-        return `${file} had ${before} bytes, and has ${statSync(file).size}\n`
+        return `${file} had ${before} bytes, and now has ${statSync(file).size}\n`
       },
     },
     export: {

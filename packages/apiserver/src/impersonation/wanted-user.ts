@@ -56,7 +56,7 @@ function extraOf({ rawHeaders }: IncomingMessage): WantedUser['extra'] {
   return Object.fromEntries(extra)
 }
 
-const textOf = (value: string): string => utf8Of(value, 'an impersonation header is no UTF-8')
+const textOf = (value: string): string => utf8Of(value, 'an impersonation header is not UTF-8')
 
 /** The value of such a struct as Go prints it. */
 function goSyntax({ name, uid, groups, extra }: WantedUser): string {

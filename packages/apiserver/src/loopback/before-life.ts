@@ -7,7 +7,7 @@ export class LoopbackBeforeLife implements LoopbackClient {
 
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     checkArguments('fetch(path, init?)', [path, 'a text'], [init, 'an object'])
-    if (this.#own === undefined) throw notListening(path, 'it has not been prepared')
+    if (this.#own === undefined) throw notListening(path, 'it has not been prepared: call prepare()')
     return this.#own.fetch(path, init)
   }
 

@@ -7,14 +7,14 @@ export const PATH_OPTIONS = {
    * Whether `/` lists the paths that are served.
    * @default true
    */
-  enableIndex: option(onOff(), { default: true, meaning: 'Whether / lists the paths that are served', upstream: 'Config.EnableIndex' }),
+  enableIndex: option(onOff(), { default: true, meaning: 'Whether the server lists its paths at /', upstream: 'Config.EnableIndex' }),
   /**
    * Whether `/apis` says which API groups are served.
    * @default true
    */
   enableDiscovery: option(onOff(), {
     default: true,
-    meaning: 'Whether /apis says which API groups are served',
+    meaning: 'Whether /apis lists the API groups',
     upstream: 'Config.EnableDiscovery',
   }),
   /**
@@ -23,7 +23,7 @@ export const PATH_OPTIONS = {
    */
   enableOpenApi: option(onOff(), {
     default: true,
-    meaning: 'Whether /openapi/v2 and /openapi/v3 describe the API groups that are served',
+    meaning: 'Whether /openapi/v2 and /openapi/v3 describe the API groups',
     upstream: 'Config.SkipOpenAPIInstallation',
   }),
   /**
@@ -32,7 +32,7 @@ export const PATH_OPTIONS = {
    */
   enableStatusz: option(onOff(), {
     default: true,
-    meaning: 'Whether /statusz says what runs, and since when',
+    meaning: 'Whether /statusz shows version and uptime',
     upstream: 'feature gate ComponentStatusz',
   }),
   /**
@@ -49,11 +49,11 @@ export const PATH_OPTIONS = {
   enableProfiling: option(onOff(), {
     flag: 'profiling',
     default: false,
-    meaning: 'Whether /debug/pprof/ serves CPU profiles and heap snapshots, and DELETE /metrics forgets what was counted',
+    meaning: 'Whether /debug/pprof/ serves CPU profiles and heap snapshots, and DELETE /metrics resets the metrics',
     upstream: '--profiling',
     needs: needsAuthorizationOf(
       '/debug/pprof/heap',
-      'a heap snapshot has every secret of the process in it, and everyone would be given one (AlwaysAllow and paths that are always allowed decide nothing)',
+      'a heap snapshot holds every secret of the process, and without an authorizer that decides about it every client could take one (AlwaysAllow and always allowed paths do not count)',
     ),
   }),
   /**

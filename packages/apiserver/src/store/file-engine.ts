@@ -102,7 +102,7 @@ function requireSqlite(path: string): void {
   if (!isBuiltin('node:sqlite'))
     throw new QuiesceError(
       'ERR_DEPENDENCY_MISSING',
-      `file:${path} needs node:sqlite, which Node has from ${NODE_MIN} on, and this is ${process.version}: use a newer Node, or another engine: memory, or etcd://HOST`,
+      `file:${path} needs node:sqlite, which Node has since ${NODE_MIN}; this is Node ${process.version}. Use a newer Node, or memory or etcd://HOST`,
       { path, node: process.version },
     )
 }
@@ -239,7 +239,7 @@ class FileStore implements KeyValueStore {
   put({ key, value, expected }: PutWrite): Promise<Written> {
     if (value.length > VALUE_MAX)
       return Promise.reject(
-        new StoreError('too-large', `a value of ${value.length} bytes is larger than ${VALUE_MAX}`, { size: value.length }),
+        new StoreError('too-large', `the value has ${value.length} bytes, allowed: at most ${VALUE_MAX}`, { size: value.length }),
       )
     return this.#write(key, value, expected) as Promise<Written>
   }
@@ -463,7 +463,7 @@ class FileStore implements KeyValueStore {
 }
 
 const readOnly = (why: StoreError): StoreError =>
-  why.reason === 'unavailable' ? why : new StoreError('unavailable', `it is read-only since: ${why.message}`, why.details, why)
+  why.reason === 'unavailable' ? why : new StoreError('unavailable', `it is read-only, because of: ${why.message}`, why.details, why)
 
 const entryOf = (row: StoredRow | undefined, bytes: Uint8Array): KeyValue | undefined =>
   row && {
@@ -511,7 +511,7 @@ class Thread {
     this.#worker.on('exit', () => {
       const wasEnded = this.#isEnded
       this.#isEnded = true
-      const message = `the thread of the file has ended${why === undefined ? '' : `: ${String(why)}`}`
+      const message = `the thread that writes the file has ended${why === undefined ? '' : `: ${String(why)}`}`
       const error = new StoreError('unavailable', message, {}, why)
       for (const { reject, isWrite } of this.#asked.values())
         reject(isWrite ? new StoreError('unknown', `${message}: the write may have been done`, {}, why) : error)
@@ -521,7 +521,7 @@ class Thread {
   }
 
   ask<R extends Request>(request: R, transfer: readonly ArrayBuffer[] = []): Promise<Answers[R['op']]> {
-    if (this.#isEnded) return Promise.reject(new StoreError('unavailable', 'the thread of the file has ended'))
+    if (this.#isEnded) return Promise.reject(new StoreError('unavailable', 'the thread that writes the file has ended'))
     const { promise, resolve, reject } = deferred<Answers[R['op']]>()
     const id = this.#id++
     this.#asked.set(id, { resolve: resolve as Asked['resolve'], reject, isWrite: request.op === 'write' })

@@ -126,7 +126,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     const { key, revision: at, created, previous } = row as { key: string; revision: number; created: number; previous: number }
     const value = row['value'] === null ? undefined : (row['value'] as Uint8Array)
     if (sumOf(key, at, created, previous, value) === row['sum']) return value
-    throw new Refused('damaged', `${path} is damaged: revision ${at}, of key ${JSON.stringify(key)}, is not what was written`, {
+    throw new Refused('damaged', `${path} is damaged: revision ${at}, of key ${JSON.stringify(key)}, has changed since it was written`, {
       place: `revision ${at}`,
     })
   }
@@ -135,12 +135,12 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
 
   const readable = (at: number): number => {
     if (at > revision)
-      throw new Refused('future', `revision ${at} is yet to come: the newest is ${revision}`, { asked: at, current: revision })
+      throw new Refused('future', `revision ${at} does not exist yet: the newest is ${revision}`, { asked: at, current: revision })
     if (at < compacted) throw compactedAt(at)
     return at
   }
   const compactedAt = (asked: number): Refused =>
-    new Refused('compacted', `revision ${asked} has been compacted: what was there before ${compacted} is forgotten`, { asked, compacted })
+    new Refused('compacted', `revision ${asked} has been removed: revisions before ${compacted} are gone`, { asked, compacted })
 
   /**
    * Runs work as a transaction: all of it is durable when this returns, and none of it is there
@@ -180,7 +180,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
         const { application_id: application } = database.prepare('PRAGMA application_id').get() as { application_id: number }
         const { count } = database.prepare('SELECT count(*) AS count FROM sqlite_schema').get() as { count: number }
         if (application !== APPLICATION && (application !== 0 || count > 0))
-          throw new Refused('damaged', `${path} is not a store of quiesce, and is left as it is`, { place: 'the head of the file' })
+          throw new Refused('damaged', `${path} is not a storage file of quiesce; it was not changed`, { place: 'the head of the file' })
         database.exec(
           'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 500; PRAGMA journal_size_limit = 4194304',
         )
@@ -194,7 +194,9 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
         database.exec('COMMIT')
         const { user_version: form } = database.prepare('PRAGMA user_version').get() as { user_version: number }
         if (form !== FORM)
-          throw new Refused('damaged', `${path} has form ${form}, and this version reads form ${FORM}`, { place: 'the head of the file' })
+          throw new Refused('damaged', `${path} has format ${form}, and this version of the server reads format ${FORM}`, {
+            place: 'the head of the file',
+          })
         statements = prepare(database)
         compacted = metaOf('compacted')
         swept = metaOf('swept')
@@ -384,7 +386,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
       if (isBehindCommit)
         throw new Refused(
           'damaged',
-          `${path} is damaged: page ${bad} of its log (${file}) is not what was written, and later ones are there`,
+          `${path} is damaged: page ${bad} of its log (${file}) has changed since it was written, and is not the last one`,
           {
             place: `page ${bad} of ${file}`,
           },
@@ -403,7 +405,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
       case 6:
         return {
           reason: 'unavailable',
-          message: `${path} is in use by another process: a file has one server at a time`,
+          message: `${path} is in use by another process; one server at a time can use a file`,
           details: { ...details, isInUse: true },
         }
       case 11:

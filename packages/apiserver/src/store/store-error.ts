@@ -24,9 +24,9 @@ export class StoreError extends QuiesceError {
 }
 
 export const compactedError = (asked: number, compacted: number): StoreError =>
-  new StoreError('compacted', `revision ${asked} has been compacted: what was there before ${compacted} is forgotten`, { asked, compacted })
+  new StoreError('compacted', `revision ${asked} has been removed: revisions before ${compacted} are gone`, { asked, compacted })
 
 export const futureError = (asked: number, current: number): StoreError =>
-  new StoreError('future', `revision ${asked} is yet to come: the newest is ${current}`, { asked, current })
+  new StoreError('future', `revision ${asked} does not exist yet: the newest is ${current}`, { asked, current })
 
-export const storeClosed = (): StoreError => new StoreError('closed', 'the store has been closed, and nothing was changed')
+export const storeClosed = (): StoreError => new StoreError('closed', 'the store is closed, and nothing was changed')

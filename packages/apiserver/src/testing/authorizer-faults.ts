@@ -38,7 +38,7 @@ export async function authorizerFaults(authorizer: Authorizer, options: Authoriz
     const [one, other] = [first[index], again[index]] as [Outcome, Outcome]
     const fault = [one, other].find((outcome) => typeof outcome === 'object')
     if (fault) return [`${named(question)}: ${fault.fault}`]
-    return one === other ? [] : [`${named(question)}: ${String(one)}, and when it was asked again ${String(other)}`]
+    return one === other ? [] : [`${named(question)}: ${String(one)}, and when it was asked a second time ${String(other)}`]
   })
   const ended = await ask(ODD_QUESTIONS[0] as AuthorizationAttributes, AbortSignal.abort(new Error('it is not waited for')))
   return typeof ended === 'object' && ended.isLate ? [...faults, `with its signal aborted: ${ended.fault}`] : faults

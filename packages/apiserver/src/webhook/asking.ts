@@ -47,7 +47,7 @@ export class Asking {
    * @throws Error that says why there is none; aborted, the reason of the signal
    */
   async ask(body: string, signal: AbortSignal, secret = ''): Promise<string> {
-    if (this.#world === undefined) throw new Error('the webhook has not been opened')
+    if (this.#world === undefined) throw new Error('the webhook cannot be asked before the server has started')
     const { clock, random } = this.#world
     for (let attempt = 1; ; attempt++) {
       const answer = await this.#attempt(clock, body, signal, secret)

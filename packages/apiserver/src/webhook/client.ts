@@ -161,7 +161,7 @@ function agentFor({ protocol }: URL, tls: LoadedRemote['tls'], from: string): Ht
     return new HttpsAgent({ keepAlive: true, secureContext, ...rest })
   } catch (thrown) {
     const why = toError(thrown).message
-    const allowed = 'certificates, and a key that fits'
+    const allowed = 'certificates and the matching key'
     throw new QuiesceError('ERR_OPTION_INVALID', `${from}: ${why}`, { field: from, given: why, allowed }, thrown)
   }
 }

@@ -15,8 +15,8 @@ export function remoteOfCluster(env: NodeJS.ProcessEnv = process.env, folder = F
   const host = variable(env, 'KUBERNETES_SERVICE_HOST') ?? ''
   const port = variable(env, 'KUBERNETES_SERVICE_PORT') ?? ''
   if (host === '' || port === '') {
-    const allowed = 'a kubeconfig file; in-cluster only in a pod, where KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are set'
-    throw new QuiesceError('ERR_OPTION_INVALID', `in-cluster: this process is in no cluster, allowed: ${allowed}`, {
+    const allowed = 'a kubeconfig file, or in-cluster in a pod, where KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are set'
+    throw new QuiesceError('ERR_OPTION_INVALID', `in-cluster: this process runs in no pod of a cluster, allowed: ${allowed}`, {
       field: 'in-cluster',
       allowed,
     })

@@ -20,7 +20,7 @@ export async function remoteOfKubeconfig(file: string): Promise<Remote> {
   const config = await readDocument(await readNamed(file), file)
   const problems: string[] = []
   const refuse = (field: string, given: unknown, allowed: string): undefined => {
-    problems.push(`${file}: ${field}: got ${given === SECRET ? 'what is not shown here' : show(given)}, allowed: ${allowed}`)
+    problems.push(`${file}: ${field}: got ${given === SECRET ? 'a secret value' : show(given)}, allowed: ${allowed}`)
     return undefined
   }
   const remote = isRecord(config) ? remoteOf(config, dirname(file), refuse) : refuse('the whole', config, 'an object with clusters')
@@ -60,7 +60,7 @@ function named(config: Fields, list: string, kind: string, name: unknown, askedB
   const value = items[at]?.[kind]
   if (isRecord(value)) return { field: `${list}[${at}].${kind}`, value }
   if (at >= 0) return refuse(`${list}[${at}].${kind}`, value, 'an object')
-  return refuse(askedBy, name, items.map((item) => show(item['name'])).join(', ') || `a name of ${list}, of which there are none`)
+  return refuse(askedBy, name, items.map((item) => show(item['name'])).join(', ') || `a name in ${list}, which is empty`)
 }
 
 function ofCluster({ field, value }: Found, folder: string, refuse: Refuse): Remote {

@@ -20,21 +20,21 @@ export const remoteOptions = <const Flag extends string>(flag: Flag, what: strin
     upstream: `--${flag}`,
   }),
   /** The URL, in place of a kubeconfig. */
-  url: option(text('a URL of http or https', isUrl), { defaultWords: 'none', meaning: `Where ${what} are posted to` }),
+  url: option(text('a URL of http or https', isUrl), { defaultWords: 'none', meaning: `URL that ${what} are posted to` }),
   /** Sent with each, such as `Authorization`. */
   headers: option(
     value<Readonly<Record<string, string>>>(
       'an object of texts',
       (given) => isRecord(given) && Object.values(given).every((each) => typeof each === 'string'),
     ),
-    { defaultWords: 'none', meaning: 'Headers of what is posted' },
+    { defaultWords: 'none', meaning: 'Headers of the posts' },
   ),
   /** Sent as `Authorization: Bearer`. */
-  token: option(text('a text that is not empty'), { defaultWords: 'none', meaning: 'Token that is shown to the server', secret: true }),
+  token: option(text('a text that is not empty'), { defaultWords: 'none', meaning: 'Bearer token for the server', secret: true }),
   /** What the server's certificate is checked with; without it what node trusts. */
-  ca: option(text(PEM, isPem), { defaultWords: 'what node trusts', meaning: 'Certificates of the CAs of the server, as PEM' }),
+  ca: option(text(PEM, isPem), { defaultWords: 'what node trusts', meaning: 'CAs of the server, as PEM' }),
   /** Shown to the server, with its key. */
-  cert: option(text(PEM, isPem), { defaultWords: 'none', meaning: 'Certificate that is shown to the server, as PEM' }),
+  cert: option(text(PEM, isPem), { defaultWords: 'none', meaning: 'Client certificate for the server, as PEM' }),
   key: option(text(PEM, isPem), { defaultWords: 'none', meaning: 'Key of that certificate, as PEM', secret: true }),
 })
 
@@ -52,7 +52,7 @@ export const apiServerOption = <const Flag extends string>(flag: Flag, what: str
   option(file(`a kubeconfig file, or ${IN_CLUSTER}`), {
     flag,
     defaultWords: 'none',
-    meaning: `Kubeconfig file of a kube-apiserver that is asked ${what}; ${IN_CLUSTER} is that of the pod`,
+    meaning: `Kubeconfig file of the kube-apiserver that is asked ${what}; ${IN_CLUSTER} means that of the pod`,
     upstream: `--${flag}`,
   })
 

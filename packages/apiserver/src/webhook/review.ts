@@ -25,20 +25,20 @@ const MESSAGE_MAX = 300
  */
 export function statusIn(body: string, wanted: ReviewKind): Fields {
   const answer = parsed(body)
-  if (!isRecord(answer)) throw wrongAnswer(`${Buffer.byteLength(body)} bytes that are no JSON object`, wanted)
-  if (answer['kind'] === 'Status' && answer['status'] !== 'Success') throw wrongAnswer('a Status of a failure', wanted)
+  if (!isRecord(answer)) throw wrongAnswer(`${Buffer.byteLength(body)} bytes that are not a JSON object`, wanted)
+  if (answer['kind'] === 'Status' && answer['status'] !== 'Success') throw wrongAnswer('a Status with a failure', wanted)
   const { kind = wanted.kind, apiVersion = wanted.apiVersion, status } = answer
   if (kind !== wanted.kind || apiVersion !== wanted.apiVersion) throw wrongAnswer(`${short(kind)} of ${short(apiVersion)}`, wanted)
   if (status === undefined || status === null) return {}
   if (isRecord(status)) return status
-  throw wrongAnswer('a status that is no object', wanted)
+  throw wrongAnswer('a status that is not an object', wanted)
 }
 
 /** A field of a status; null is as good as nothing there, for which Go has an empty value. */
 export function fieldIn<T>(status: Fields, name: string, empty: T, isOne: (given: unknown) => given is T, wanted: ReviewKind): T {
   const given = status[name] ?? empty
   if (isOne(given)) return given
-  throw wrongAnswer(`a status whose ${name} is of another kind`, wanted)
+  throw wrongAnswer(`a status whose ${name} has the wrong type`, wanted)
 }
 
 export const isYesOrNo = (given: unknown): given is boolean => typeof given === 'boolean'

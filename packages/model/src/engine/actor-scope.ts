@@ -83,7 +83,7 @@ export class StandIn {
     return new Proxy(known, {
       get: (target, key) => {
         if (typeof key === 'symbol' || key in target) return Reflect.get(target, key)
-        throw this.#refuse(where, `reading ${key}`, 'a step may depend on the state and the event only')
+        throw this.#refuse(where, `reading ${key}`, 'let the step depend on nothing but the state and the event')
       },
     }) as unknown as AnyActorRef
   }

@@ -23,7 +23,7 @@ export function canonical(value: unknown, where: string): string {
     case 'function':
       return `f${functionNumber(value)}`
     case 'symbol':
-      throw unsupported(where, 'a symbol', 'keep plain data there')
+      throw unsupported(where, 'a symbol', 'store plain data instead')
     default:
       return value === null ? 'null' : remembered(texts, value as object, () => knownOf(value as object, where)).text
   }
@@ -92,9 +92,9 @@ function textOf(value: object, where: string): string {
   if (value instanceof Date) return `@${value.getTime()}`
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === Object.prototype || prototype === null) return textOfFields(value, where)
-  if ('sessionId' in value && 'send' in value) throw unsupported(where, 'an actor reference', 'name the child by its id')
+  if ('sessionId' in value && 'send' in value) throw unsupported(where, 'an actor reference', 'store the id of the child instead')
   const name = (value as { constructor?: { name?: string } }).constructor?.name ?? 'object'
-  throw unsupported(where, `an instance of ${name}`, 'keep plain data there')
+  throw unsupported(where, `an instance of ${name}`, 'store plain data instead')
 }
 
 const textOfFields = (value: object, where: string): string =>

@@ -16,8 +16,8 @@ export function assertUnchanged(value: unknown, path: string, where: Where): voi
 export const mutated = (path: string, { before, after }: { readonly before: string; readonly after: string }, where: Where): ModelError =>
   new ModelError(
     'ERR_MODEL_MUTATED',
-    `${stepInWords(where)}: ${path} was changed in place, from ${brief(before)} to ${brief(after)}; assign a new value instead: ` +
-      'xstate keeps the old one in snapshots, and here all states that have it in common would change with it',
+    `${stepInWords(where)}: ${path} was changed in place, from ${brief(before)} to ${brief(after)}; assign a new value instead. ` +
+      'Snapshots of xstate share the old value, so a change in place changes earlier states too',
     { ...where, path, before, after },
   )
 

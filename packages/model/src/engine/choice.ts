@@ -138,7 +138,7 @@ function labelOf(kind: Choice['kind'], { text }: Path, { type, object }: ModelEv
 /** `DELAY.STATE` of a delayed transition; the delay and the event of a delayed action. */
 export const timerName = ({ event, delayMs, to }: Timer): string => {
   if (event.type.startsWith(AFTER)) return event.type.slice(AFTER.length)
-  return `${delayMs} ms: ${event.type}${to.kind === 'gone' ? ' to an actor that is gone' : ''}`
+  return `${delayMs} ms: ${event.type}${to.kind === 'gone' ? ' to an actor that has ended' : ''}`
 }
 
 const detail = ({ type: _, ...rest }: { readonly type: string }): string => (Object.keys(rest).length === 0 ? '' : ` ${brief(rest)}`)

@@ -101,7 +101,7 @@ export class Commands {
         throw unsupported(
           this.#logic.name,
           `the action ${type}`,
-          'supported are assign, raise, sendTo, cancel, spawnChild, stopChild, emit, log and custom actions',
+          'use assign, raise, sendTo, cancel, spawnChild, stopChild, emit, log or a custom action',
         )
     }
   }
@@ -121,8 +121,9 @@ export class Commands {
     const where = `${this.#logic.name}: child ${actorRef && !actorRef.id.startsWith(UNNAMED) ? actorRef.id : String(src)}`
     if (!actorRef) throw unsupported(where, `an actor "${String(src)}" without implementation`, 'provide it')
     const { id, logic } = actorRef
-    if (id.startsWith(UNNAMED)) throw unsupported(where, 'a child without an id', 'give it one; generated ids differ from run to run')
-    if (isSynced(actorRef)) throw unsupported(where, 'onSnapshot', 'send the parent an event instead')
+    if (id.startsWith(UNNAMED))
+      throw unsupported(where, 'a child without an id', 'give it an id, because generated ids differ from run to run')
+    if (isSynced(actorRef)) throw unsupported(where, 'onSnapshot', 'send an event to the parent instead')
     this.#steps.childIds.add(id)
     return { kind: 'start', id, step: this.#steps.initial(logic, typeof src === 'string' && !isInline(src) ? src : id, id, input) }
   }
@@ -152,8 +153,8 @@ export class Commands {
     if (to !== undefined && parentOf(to) === self) return { kind: 'child', id: to.id, ...(starts.has(to) && { newborn: true }) }
     throw unsupported(
       this.#logic.name,
-      `sending ${event} to an actor that is neither a child, the parent nor itself`,
-      'send it along the tree',
+      `sending ${event} to an actor that is not a child, the parent or the sender`,
+      'send it to the parent or a child, which passes it on',
     )
   }
 }

@@ -15,7 +15,7 @@ export class ContextKeys {
     if (this.known.has(key) || !isSlip(key, this.known)) return
     throw new ModelError(
       'ERR_MODEL_UNKNOWN',
-      `${machine}: no context has a key "${key}"${hint(key, this.known)}. If some other run has it, give it to the first context as undefined`,
+      `${machine}: no context has a key "${key}"${hint(key, this.known)}. If another run sets this key, add it to the initial context with the value undefined`,
       { machine, key },
     )
   }

@@ -142,7 +142,7 @@ export class Delivery {
       throw unsupported(
         parent.local.logic.name,
         `a second child "${id}" while the first is running`,
-        'stop it first, or give each an id of its own',
+        'stop the first, or give each child its own id',
       )
     parent.adopt(child)
     if (step.local.logic.isExplored) this.#start(child, step)
@@ -155,7 +155,7 @@ export class Delivery {
       throw unsupported(
         actor.local.logic.name,
         `a second timer "${name}" while the first is pending`,
-        'cancel it first; xstate loses the first one otherwise',
+        'cancel the first, because xstate would lose it',
       )
     const { to } = timer
     if (to.kind === 'child' && to.newborn) {

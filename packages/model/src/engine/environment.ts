@@ -100,7 +100,7 @@ export function assertHeard({ type }: EventObject, logic: Logic, label: string):
   const { machine } = logic
   if (machine === undefined || hears(machine, type)) return
   const names = eventsHeardBy(machine)
-  throw new ModelError('ERR_MODEL_UNKNOWN', `${label}: "${type}" is heard by no transition of ${logic.name}${hint(type, names)}`, {
+  throw new ModelError('ERR_MODEL_UNKNOWN', `${label}: no transition of ${logic.name} takes the event "${type}"${hint(type, names)}`, {
     type,
     names,
   })
@@ -137,7 +137,7 @@ function assertPossible(child: OpaqueChild, { kind }: Logic, parent: Logic, labe
   const never = outcomes.find((outcome) => !can.includes(outcome.kind))
   if (never) throw new ModelError('ERR_MODEL_OPTION', `${label}.outcomes: ${aKind(kind)} never ${never.kind}, allowed: ${can.join(', ')}`)
   if (sends.length > 0 && !DEFAULTS[kind].sends)
-    throw new ModelError('ERR_MODEL_OPTION', `${label}.sends: ${aKind(kind)} sends its parent nothing but its end`)
+    throw new ModelError('ERR_MODEL_OPTION', `${label}.sends: ${aKind(kind)} sends its parent no events, only its result`)
   for (const event of sends) assertHeard(event, parent, `${label}.sends`)
 }
 
@@ -148,13 +148,13 @@ export function assertChild(child: unknown, label: string): asserts child is Opa
   if (typeof child !== 'object' || child === null)
     throw new ModelError(
       'ERR_MODEL_OPTION',
-      `${label}: got ${String(child)}, allowed: an object with outcomes and sends, or a function that gives one`,
+      `${label}: got ${String(child)}, allowed: an object with outcomes and sends, or a function that returns one`,
     )
   assertFields(child, CHILD, label)
   const { outcomes = [], sends = [] } = child as OpaqueChild
   const isOutcome = (outcome: unknown): boolean => ['resolves', 'rejects'].includes((outcome as Outcome | undefined)?.kind ?? '')
   if (!Array.isArray(outcomes) || !outcomes.every(isOutcome))
-    throw new ModelError('ERR_MODEL_OPTION', `${label}.outcomes: allowed: a list of what resolves() and rejects() make`)
+    throw new ModelError('ERR_MODEL_OPTION', `${label}.outcomes: allowed: a list of results of resolves() and rejects()`)
   assertEvents(sends, `${label}.sends`)
 }
 

@@ -140,8 +140,9 @@ function tooLarge(statesMax: number, locals: readonly LocalState[]): ModelError 
     }
   }
   const [fastest] = [...values].sort(([, a], [, b]) => b.size - a.size)
-  const hint = fastest && fastest[1].size > 1 ? `; the fastest growing context key is "${fastest[0]}" with ${fastest[1].size} values` : ''
-  return new ModelError('ERR_MODEL_LIMIT', `more than ${statesMax} states (statesMax)${hint}`, {
+  const hint =
+    fastest && fastest[1].size > 1 ? `; the context key with the most values is "${fastest[0]}" with ${fastest[1].size} values` : ''
+  return new ModelError('ERR_MODEL_LIMIT', `there are more than ${statesMax} states (statesMax)${hint}`, {
     statesMax,
     ...(fastest && { key: fastest[0], values: fastest[1].size }),
   })

@@ -40,7 +40,7 @@ export function assertMachine(given: unknown): asserts given is AnyStateMachine 
     throw unsupported(
       'the root',
       'a machine made by another copy of xstate',
-      'install one xstate for both: `npm ls xstate` shows who has which',
+      'install one xstate for both; `npm ls xstate` shows which package has which version',
     )
   if (kindOf(given) !== 'machine')
     throw new ModelError(
@@ -58,7 +58,7 @@ export function assertOptions(options: unknown): asserts options is Environment 
   const { events, children, statesMax, recheckEvery, onProgress } = options as Environment & Limits
   if (events !== undefined && typeof events !== 'function') assertEvents(events, 'events')
   if (typeof children !== 'object' && children !== undefined)
-    throw new ModelError('ERR_MODEL_OPTION', `children: got ${shown(children)}, allowed: an object by the names of sources or ids`)
+    throw new ModelError('ERR_MODEL_OPTION', `children: got ${shown(children)}, allowed: an object whose keys are names of sources or ids`)
   for (const [name, child] of Object.entries(children ?? {})) if (typeof child !== 'function') assertChild(child, `children.${name}`)
   assertNumber('statesMax', statesMax, 1)
   assertNumber('recheckEvery', recheckEvery, 0)
@@ -97,7 +97,7 @@ function assertChildrenKnown({ children = {} }: Environment, machine: AnyStateMa
     if (isMachineSource(machine, name))
       throw new ModelError(
         'ERR_MODEL_OPTION',
-        `children.${name}: is a machine, which is explored itself; give it another one by machine.provide()`,
+        `children.${name}: the child is a machine, which the checker explores itself; replace it with machine.provide()`,
       )
     if (!known.has(name)) throw new ModelError('ERR_MODEL_UNKNOWN', `children.${name}: no child has this source or id${hint(name, known)}`)
   }

@@ -109,7 +109,7 @@ function refuse(calls: string): void {
   current.impure ??= new ModelError(
     'ERR_MODEL_IMPURE',
     `${stepInWords({ machine, value, ...(event !== undefined && { event }) })}: a condition, assignment, delay or input calls ${calls}${at && ` (${at})`}, ` +
-      'so that the step depends on more than the state and the event; have it come as input, in an event, or as the outcome of a child',
+      'so the step depends on more than the state and the event. Pass that value as input, in an event, or as the result of a child',
     { machine, value, event, calls, at },
   )
   throw current.impure

@@ -24,7 +24,7 @@ export function assertSayable(exploration: Exploration, nameOf: NameOf, names: r
   const sayable = new Set([...said, ...(exploration.sayable ?? []), ...declared(exploration.model.machine, nameOf)])
   for (const name of names)
     if (!sayable.has(name))
-      throw new ModelError('ERR_MODEL_UNKNOWN', `${property}: nothing says "${name}"${hint(name, sayable)}`, {
+      throw new ModelError('ERR_MODEL_UNKNOWN', `${property}: no action says "${name}"${hint(name, sayable)}`, {
         property,
         name,
         names: [...sayable],

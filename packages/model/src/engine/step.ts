@@ -129,8 +129,8 @@ export class Steps implements StepTable {
     const haveBothFailed = again.local.status === 'error' && step.local.status === 'error'
     if (haveBothFailed || textOf(again) === textOf(step)) return
     const message =
-      `${stepInWords(where)}: computed twice, this step came out in two ways, so it depends on more than the state and the event: on a variable outside ` +
-      'of the machine, most likely. Have it come as input, in an event, or from a context. If nothing of that kind is there, it is a defect of ' +
+      `${stepInWords(where)}: this step was computed twice, with two results. So it depends on more than the state and the event, most likely on a variable outside ` +
+      'the machine. Pass that value as input, in an event, or in a context. If the machine uses nothing of that kind, this is a defect of ' +
       'this package: please report it'
     throw new ModelError('ERR_MODEL_INEXACT', message, { ...where })
   }
@@ -163,12 +163,12 @@ export class Steps implements StepTable {
 
   #notMachine(key: string, { kind, name, logic, isDescribed }: NotMachine): Logic {
     if (kind === 'logic of its own' && !isDescribed && !isForeignMachine(logic))
-      throw unsupported(name, 'actor logic made by hand, of which nothing is known,', 'say in `children` what it may do')
+      throw unsupported(name, 'hand-made actor logic, whose behaviour is unknown,', 'describe in `children` what it may do')
     if (isForeignMachine(logic))
       throw unsupported(
         name,
         'a machine made by another copy of xstate',
-        'install one xstate for both: `npm ls xstate` shows who has which',
+        'install one xstate for both; `npm ls xstate` shows which package has which version',
       )
     return this.logics.intern(key, (index) => {
       const isExplored = kind === 'transition' && !isDescribed

@@ -147,7 +147,7 @@ export function printTrace(trace: Trace): string {
   const { steps, finding, loopsFrom } = trace
   const width = String(steps.length).length
   const lines = steps.flatMap(({ label, changes, effects }, i) => [
-    ...(i === loopsFrom ? ['-- from here on for ever --'] : []),
+    ...(i === loopsFrom ? ['-- the steps from here on repeat for ever --'] : []),
     `${String(i).padStart(width)} ${label}`,
     ...changes.map((change) => `${' '.repeat(width + 3)}${change}`),
     ...effects.map(({ by, effect }) => `${' '.repeat(width + 3)}! ${by && `${by}: `}${effectText(effect)}`),

@@ -5,4 +5,4 @@ import { ModelError } from '../errors.ts'
  * out proves nothing.
  */
 export const unsupported = (where: string, what: string, instead: string): ModelError =>
-  new ModelError('ERR_MODEL_UNSUPPORTED', `${where}: ${what} is outside what can be explored; ${instead}`, { where, what, instead })
+  new ModelError('ERR_MODEL_UNSUPPORTED', `${where}: ${what} cannot be explored; ${instead}`, { where, what, instead })

@@ -36,6 +36,6 @@ export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
       }
       return undefined
     },
-    vacuous: (exploration) => (steps(exploration).next().done ? 'there is no step that it is about' : undefined),
+    vacuous: (exploration) => (steps(exploration).next().done ? 'the property applies to no step' : undefined),
   }
 }

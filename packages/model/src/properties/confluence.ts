@@ -38,7 +38,7 @@ export const confluent = (
       }
       return undefined
     },
-    vacuous: ({ graph }) => (isAnyPair(graph, independent) ? undefined : 'no state has two choices that it is about'),
+    vacuous: ({ graph }) => (isAnyPair(graph, independent) ? undefined : 'the property applies to no two choices of any state'),
   }
 }
 
@@ -59,10 +59,10 @@ function difference(graph: Graph, one: number, other: number, mayDisable: (one: 
     return `after "${first.label}", "${second.label}" is no longer possible`
   }
   const pair = `"${a.label}" and then "${b.label}"`
-  if (graph.to(oneThenOther) !== graph.to(otherThenOne)) return `${pair} does not lead where the other way round leads`
+  if (graph.to(oneThenOther) !== graph.to(otherThenOne)) return `${pair} leads to another state than the two in the other order`
   return said(graph, one, oneThenOther) === said(graph, other, otherThenOne)
     ? undefined
-    : `${pair} does not say what the other way round says`
+    : `${pair} says other things than the two in the other order`
 }
 
 /** What two edges say, without its order. */

@@ -46,7 +46,7 @@ export function monitored(id: string, text: string, monitor: Monitor): Property 
     id,
     text,
     violation: ({ graph }) => new Run(graph, monitor).violation(),
-    vacuous: (exploration) => (isMoved(exploration, monitor) ? undefined : 'nothing that happens in any run is of interest to it'),
+    vacuous: (exploration) => (isMoved(exploration, monitor) ? undefined : 'the monitor reacts to nothing that happens in any run'),
   }
 }
 

@@ -71,12 +71,12 @@ export function check<M extends AnyStateMachine>(exploration: Exploration<M>, pr
 
 function assertProperties(given: unknown): asserts given is readonly Property[] {
   if (!Array.isArray(given) || given.length === 0)
-    throw new ModelError('ERR_MODEL_OPTION', 'properties: allowed: a list of at least one property; nothing would be checked')
+    throw new ModelError('ERR_MODEL_OPTION', 'properties: the list is empty, allowed: at least one property')
   for (const [i, property] of (given as readonly Partial<Property>[]).entries())
     if (typeof property?.id !== 'string' || typeof property.violation !== 'function')
       throw new ModelError(
         'ERR_MODEL_OPTION',
-        `properties[${i}]: allowed: what always(), noErrors() and the like return, with id, text and violation`,
+        `properties[${i}]: allowed: a result of always(), noErrors() or the like, with id, text and violation`,
       )
 }
 
@@ -88,7 +88,7 @@ function assertProperties(given: unknown): asserts given is readonly Property[] 
  */
 export function assertHolds(verdicts: readonly Verdict[]): void {
   checkGiven('assertHolds(verdicts)', 'verdicts', verdicts, 'the list that check() returns', 'length', 'filter')
-  if (verdicts.length === 0) throw new ModelError('ERR_MODEL_OPTION', 'verdicts: there is none, so that nothing was checked')
+  if (verdicts.length === 0) throw new ModelError('ERR_MODEL_OPTION', 'verdicts: the list is empty, so nothing was checked')
   const violated = verdicts.filter(({ holds }) => !holds)
   if (violated.length === 0) return
   const lines = violated.map(({ id, text, vacuous }) => (vacuous === undefined ? `${id} does not hold: ${text}` : vacuousLine(id, vacuous)))
@@ -99,4 +99,4 @@ export function assertHolds(verdicts: readonly Verdict[]): void {
 }
 
 const vacuousLine = (id: string, vacuous: string): string =>
-  `${id} is vacuous: ${vacuous}; if that is meant, wrap the property in mayBeVacuous()`
+  `${id} is vacuous: ${vacuous}; if this is intended, wrap the property in mayBeVacuous()`

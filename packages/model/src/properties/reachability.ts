@@ -22,7 +22,10 @@ export const endReachable = <M extends AnyStateMachine = AnyStateMachine>(
     const lost = canEnd.indexOf(0)
     if (lost < 0) return undefined
     const count = canEnd.filter((can) => can === 0).length
-    return { finding: `from here no way leads to the end (${count} such states of ${graph.stateCount})`, edges: graph.pathTo(lost) }
+    return {
+      finding: `the end cannot be reached from this state (${count} of ${graph.stateCount} states cannot reach it)`,
+      edges: graph.pathTo(lost),
+    }
   },
 })
 

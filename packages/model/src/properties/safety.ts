@@ -39,7 +39,7 @@ export function always<M extends AnyStateMachine = AnyStateMachine>(
       }
       return undefined
     },
-    vacuous: ({ graph }) => (graph.states.some(isMeant) ? undefined : 'its condition comes true in no state'),
+    vacuous: ({ graph }) => (graph.states.some(isMeant) ? undefined : 'its condition is true in no state'),
   }
 }
 
@@ -53,11 +53,14 @@ export const noErrors = (id = 'no-errors'): Property =>
  */
 export const noDeadlock = (id = 'no-deadlock'): Property => ({
   id,
-  text: 'a state in which nothing can happen is an end',
+  text: 'in every state something can happen, or the root is done',
   violation({ graph }): Violation | undefined {
     for (const [state, { local }] of graph.states.entries()) {
       if (local.status === 'active' && !goesOn(graph, state))
-        return { finding: `nothing can happen here${idleEvents(graph, state)}, and the root is not done`, edges: graph.pathTo(state) }
+        return {
+          finding: `nothing can happen in this state${idleEvents(graph, state)}, and the root is not done`,
+          edges: graph.pathTo(state),
+        }
     }
     return undefined
   },
@@ -72,7 +75,7 @@ function goesOn(graph: Graph, state: number): boolean {
 /** What may happen in a state from which nothing leads on, in words. */
 function idleEvents(graph: Graph, state: number): string {
   const labels = [...graph.edgesOf(state)].map(({ choice }) => choice.label)
-  return labels.length === 0 ? '' : `: what still may (${labels.join(', ')}) changes nothing`
+  return labels.length === 0 ? '' : ` (${labels.join(', ')} would change nothing)`
 }
 
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error))

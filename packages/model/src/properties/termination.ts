@@ -44,9 +44,7 @@ export const terminates = <M extends AnyStateMachine = AnyStateMachine>(
       return stuck(graph, concerned, isFair) ?? circling(graph, concerned, isFair)
     },
     vacuous: ({ graph }) =>
-      graph.states.some((state) => from(viewOf(state) as ActorView<M>))
-        ? undefined
-        : 'no run reaches a state from which the end has to come',
+      graph.states.some((state) => from(viewOf(state) as ActorView<M>)) ? undefined : 'no run reaches a state that has to lead to the end',
   }
 }
 
@@ -73,7 +71,10 @@ function stuck(graph: Graph, concerned: readonly boolean[], isFair: (choice: Cho
     let fair = false
     for (let edge = graph.firstEdge(state); edge < graph.endEdge(state) && !fair; edge++) fair = isFair(graph.choice(edge))
     if (!fair)
-      return { finding: `nothing is sure to happen here; it may wait for ever${possible(graph, state)}`, edges: graph.pathTo(state) }
+      return {
+        finding: `nothing has to happen in this state; the system may wait for ever${possible(graph, state)}`,
+        edges: graph.pathTo(state),
+      }
   }
   return undefined
 }
@@ -91,7 +92,7 @@ function circling(graph: Graph, concerned: readonly boolean[], isFair: (choice: 
     if (!turn) continue
     const way = graph.pathTo(turn.from)
     return {
-      finding: 'this circle may be gone round for ever',
+      finding: 'these steps may repeat for ever',
       edges: [...way, turn.index, ...wayWithin(graph, turn.to, turn.from, members)],
       loopsFrom: way.length,
     }

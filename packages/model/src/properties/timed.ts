@@ -53,7 +53,7 @@ export function within(id: string, text: string, bound: Bound): Property {
       return new TimedSearch(exploration, bound).violation()
     },
     vacuous: ({ graph }) =>
-      isStarted(graph, bound) ? undefined : 'no step starts the clock: it leads into a state of `from` from one that is not',
+      isStarted(graph, bound) ? undefined : 'no step starts the clock, because none leads into a state of `from` from one outside',
   }
 }
 
@@ -195,7 +195,7 @@ class TimedSearch {
     const latest = node.zone.latest(NOW, START)
     const when = Number.isFinite(latest) ? `${latest / NANOSECONDS} ms` : 'any time'
     return {
-      finding: `it may still stand here ${when} after the clock was started; ${node.atMost / NANOSECONDS} ms are allowed`,
+      finding: `the system may still be in this state ${when} after the clock started; ${node.atMost / NANOSECONDS} ms are allowed`,
       edges: [...graph.pathTo(graph.from(first.edge)), ...edges],
     }
   }

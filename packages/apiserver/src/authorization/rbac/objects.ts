@@ -157,7 +157,8 @@ const rule =
         ...(count(resources) === 0 ? [{ path: '.resources', given: resources, allowed: 'at least one resource, or nonResourceURLs' }] : []),
       ]
     }
-    if (isNamespaced) return [{ path: '.nonResourceURLs', given: nonResourceURLs, allowed: 'none in a Role: paths are in no namespace' }]
+    if (isNamespaced)
+      return [{ path: '.nonResourceURLs', given: nonResourceURLs, allowed: 'none in a Role, because paths are in no namespace' }]
     return count(apiGroups) + count(resources) + count(resourceNames) === 0
       ? []
       : [{ path: '.nonResourceURLs', given: nonResourceURLs, allowed: 'none beside resources' }]

@@ -27,7 +27,7 @@ export function rbacFile(file: string): Authorizer {
     const documents = await readDocuments(read, file)
     policy = rbacPolicy(documents, (index) => (documents.length === 1 ? file : `${file}: document ${index + 1}`))
     text = read
-    if (!bindsSubjects(documents)) warn(`${file}: binds no subject to a role, so it allows nothing`)
+    if (!bindsSubjects(documents)) warn(`${file}: the file binds no subject to a role, so it allows nothing`)
   }
   return {
     authorize: (attributes) => current().decide(attributes),

@@ -52,7 +52,7 @@ export interface AdmissionPlugin {
   validate?(request: AdmissionRequest): unknown
 }
 
-export const ADMISSION_ALLOWED = 'an object with name, mutate() or validate(), and perhaps handles()'
+export const ADMISSION_ALLOWED = 'an object with name and mutate() or validate(); handles() is optional'
 
 const isFunctionOrNone = (given: unknown): boolean => given === undefined || typeof given === 'function'
 

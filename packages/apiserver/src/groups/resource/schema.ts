@@ -122,7 +122,7 @@ function check(given: unknown, field: string): asserts given is JsonSchema {
     const branches = (given[name] ?? []) as readonly unknown[]
     for (const [index, branch] of branches.entries()) check(branch, `${field}.${name}[${index}]`)
     if (branches.length > 0 && (given['properties'] !== undefined || given['items'] !== undefined))
-      throw optionError(`${field}.${name}`, name, 'no properties or items beside it')
+      throw optionError(`${field}.${name}`, name, 'no properties or items in the same schema')
   }
 }
 

@@ -55,7 +55,7 @@ export function readBytes(request: IncomingMessage, allowed: number): Promise<Bu
     }
     const cut = (): void => {
       end()
-      reject(badRequest('the body of the request has not come whole'))
+      reject(badRequest('the body of the request ended too early'))
     }
     request.on('data', take).on('end', finish).on('close', cut).on('error', cut)
   })

@@ -36,10 +36,10 @@ function readObject(key: string, value: Uint8Array): ApiObject {
   try {
     object = JSON.parse(DECODER.decode(value))
   } catch (error) {
-    throw new StoreError('damaged', `what is stored as ${key} is no object`, { place: key }, error)
+    throw new StoreError('damaged', `what is stored as ${key} is not an object`, { place: key }, error)
   }
   if (!isFields(object) || !isFields(object['metadata']))
-    throw new StoreError('damaged', `what is stored as ${key} is no object with metadata`, { place: key })
+    throw new StoreError('damaged', `what is stored as ${key} is not an object with metadata`, { place: key })
   return object as ApiObject
 }
 

@@ -206,7 +206,7 @@ export class StoreStorage implements Required<Omit<Storage, 'review'>> {
     ended: (why: StatusError) => void,
   ): Promise<StorageWatch> {
     const newest = store.ownRevision ?? (await store.revision())
-    if (after > newest) throw expired(`resource version ${after} is not one of this storage`)
+    if (after > newest) throw expired(`resource version ${after} is not a version of this storage`)
     let revision = after
     const watch = watchStore(
       store,

@@ -16,7 +16,7 @@ export function asStatus(thrown: unknown): unknown {
 
 /** What a client is told whose watch the store has ended: it lists again where that is of use. */
 export const statusOfEnded = (why: StoreError): StatusError =>
-  why.reason === 'unavailable' ? expired(`the storage has lost its watch: ${why.message}`) : statusOfStore(why)
+  why.reason === 'unavailable' ? expired(`the watch of the storage has ended: ${why.message}`) : statusOfStore(why)
 
 export function statusOfStore({ reason, message, details }: StoreError): StatusError {
   switch (reason) {

@@ -110,7 +110,7 @@ export class WatchCache {
       // Another server may have given it away already. One that no client can have is of another
       // store: what came behind it is not known.
       const newest = this.#store.ownRevision ?? (await this.#store.revision())
-      if (after > newest) throw expired(`resource version ${after} is not one of this storage`)
+      if (after > newest) throw expired(`resource version ${after} is not a version of this storage`)
       await this.atLeast(after)
     }
     if (after < this.#history.from) await this.#recall(after)

@@ -45,7 +45,7 @@ export interface EtcdEngineOptions {
  */
 const HEALTH_TIMEOUT_MS = 2_000
 const PORT = 2379
-const URL_ALLOWED = 'etcd://HOST:PORT,HOST:PORT/PREFIX, without a user: that one is an option'
+const URL_ALLOWED = 'etcd://HOST:PORT,HOST:PORT/PREFIX; user and password are options of their own'
 
 /**
  * The versions from which on progress comes behind the events that it is about. @see etcd CHANGELOG
@@ -288,15 +288,20 @@ class EtcdStore implements KeyValueStore {
   #writeError(thrown: unknown): StoreError {
     const details = detailsOf(thrown)
     if (/request is too large|larger than max/.test(details))
-      return new StoreError('too-large', `etcd takes no value of that size: ${details}`, {}, thrown)
+      return new StoreError('too-large', `the value is too large for etcd: ${details}`, {}, thrown)
     if (details.includes('database space exceeded')) {
-      const error = new StoreError('unavailable', `etcd has no space left and takes no writes: ${details}`, {}, thrown)
+      const error = new StoreError('unavailable', `etcd has no space left and refuses writes: ${details}`, {}, thrown)
       this.#become('degraded', error)
       return error
     }
     this.#lookSoon()
     if (isUnsent(thrown) || !isLost(thrown)) return lostError(this.#parts.name, thrown)
-    return new StoreError('unknown', `etcd has not answered a write, which it may have done, or may do still: ${details}`, {}, thrown)
+    return new StoreError(
+      'unknown',
+      `etcd did not answer a write in time; the write may have been done, or may still be done: ${details}`,
+      {},
+      thrown,
+    )
   }
 
   /** The oldest revision that can be read, as a watch from the first one is told. */

@@ -186,8 +186,8 @@ export class EtcdWatch {
         new StoreError(
           reason,
           reason === 'compacted'
-            ? `changes behind revision ${asked} are not known: what was there before ${compacted} is forgotten`
-            : `etcd has ended a watch: ${why || 'it gives no reason'}`,
+            ? `changes after revision ${asked} are not known: what was there before ${compacted} is forgotten`
+            : `etcd has ended a watch: ${why || 'it gave no reason'}`,
           { asked, compacted },
         ),
       )

@@ -86,7 +86,7 @@ export function decodeMessage<T>(bytes: Buffer, fields: MessageFields): T {
         if (list) list.push(read)
         else message[field.name] = [read]
       }
-    } else throw new Error(`a message with a field of wire type ${wire}`)
+    } else throw new Error(`etcd sent a message with a field of the unknown wire type ${wire}`)
   }
   return message as T
 }
@@ -107,7 +107,7 @@ function numbered(fields: MessageFields): ReadonlyMap<number, Numbered> {
   return table
 }
 
-const incomplete = (): Error => new Error('a message that ends too soon')
+const incomplete = (): Error => new Error('etcd sent a message that ends too early')
 
 function decodedValue(value: number | Buffer, type: FieldType): unknown {
   if (typeof value === 'number') return type === 'flag' ? value !== 0 : value
