@@ -20,14 +20,15 @@ export const COMMAND_PAGES: Readonly<Record<CommandName, CommandPage>> = {
       ['quiesce run app.js --export api --deadline 25s --report-file report.json', 'run another export, and keep the report'],
     ],
     about: `\
-Runs what your module exports. At SIGTERM or SIGINT it refuses new requests, finishes those under way, and exits.
-APP is an ES or CommonJS module, or TypeScript where Node strips types. Its default export, or that of --export, is
+Runs what your module exports. At SIGTERM or SIGINT it refuses new requests, finishes those under way, and
+exits. APP is an ES or CommonJS module, or TypeScript where Node strips types. Its default export, or that
+of --export, is
   an app of Hono, Express, Koa, Fastify or NestJS,
   an object with fetch, a fetch function (request), or a node listener (req, res),
   an http.Server that does not listen yet, or
-  what createServer(), attachLifecycle() or createLife() returned; that has options of its own and takes no flags
-The server answers health checks on /healthz, /livez and /readyz. With --watch, when a source file of the package
-changes, the process drains and a new one starts.`,
+  what createServer(), attachLifecycle() or createLife() returned; it has its own options and takes no flags
+The server answers health checks on /healthz, /livez and /readyz. With --watch, when a source file of the
+package changes, the process drains and a new one starts.`,
     flags: RUN_FLAGS,
     hasSettings: true,
     exitCodes: EXIT_CODES_OF_A_LIFE,
@@ -56,12 +57,12 @@ changes, the process drains and a new one starts.`,
       ['quiesce check --tls-cert-file tls.crt --tls-private-key-file tls.key', 'check certificates before you serve them'],
     ],
     about: `\
-Explores every state that a server can reach between start and exit, for all results of its hooks and in every
-order of events, and checks properties that have to hold in all of them. With --config it checks your server:
-export what createServer() or attachLifecycle() returned, and, if you like, a list named properties of your own.
-The server is not started. The file is loaded, so a port that it opens by itself is open meanwhile.
-Before that, the command checks certificates, those of a server of createServer() or those of the flags: whether
-they can be read, whether key and certificate match, and whether they are still valid.`,
+Explores every state that a server can reach between start and exit, for all results of its hooks and in
+every order of events, and checks properties that have to hold in all of them. With --config it checks your
+server: export what createServer() or attachLifecycle() returned, and, if you like, a list named properties
+of your own. The server is not started. The file is loaded, so a port that it opens by itself is open
+meanwhile. Before that, the command checks certificates, those of a server of createServer() or those of the
+flags: whether they can be read, whether key and certificate match, and whether they are still valid.`,
     flags: flagsOf(CHECK_FLAGS),
     exitCodes: [
       [0, 'every property holds'],
@@ -77,11 +78,11 @@ they can be read, whether key and certificate match, and whether they are still 
       ['quiesce plan --deadline 25s --shutdown-delay-duration 5s --json', 'the times of a server without hooks, as JSON'],
     ],
     about: `\
-Prints how long requests, watches, hooks and connections have when a server is stopped by a signal, by Ctrl-C
-or by a crash, and where each number comes from. With --config it prints the plan of your server: export what
-createServer() or attachLifecycle() returned. The server is not started. The file is loaded, so a port that it
-opens by itself is open meanwhile. The plan is for the platform that this command runs on. Without --config, use
-the flags of quiesce serve.`,
+Prints how long requests, watches, hooks and connections have when a server is stopped by a signal, by
+Ctrl-C or by a crash, and where each number comes from. With --config it prints the plan of your server:
+export what createServer() or attachLifecycle() returned. The server is not started. The file is loaded, so
+a port that it opens by itself is open meanwhile. The plan is for the platform that this command runs on.
+Without --config, use the flags of quiesce serve.`,
     flags: flagsOf(PLAN_FLAGS),
     exitCodes: [
       [0, 'printed'],
@@ -96,10 +97,10 @@ the flags of quiesce serve.`,
       ['quiesce diagram --format mermaid', 'write text for Mermaid'],
     ],
     about: `\
-Draws the lifecycle of a server from its state machines: an overview, which phase waits for which, a walk from start
-to exit, and each phase. With --config it draws your server: export what createServer() or attachLifecycle()
-returned. The server is not started. The file is loaded, so a port that it opens by itself is open meanwhile.
-When the package elkjs is installed, it lays out flowcharts and machines.`,
+Draws the lifecycle of a server from its state machines: an overview, which phase waits for which, a walk
+from start to exit, and each phase. With --config it draws your server: export what createServer() or
+attachLifecycle() returned. The server is not started. The file is loaded, so a port that it opens by itself
+is open meanwhile. When the package elkjs is installed, it lays out flowcharts and machines.`,
     flags: flagsOf(DIAGRAM_OPTIONS),
     exitCodes: [
       [0, 'the pictures were written, and their names printed'],
@@ -114,8 +115,8 @@ When the package elkjs is installed, it lays out flowcharts and machines.`,
       ['quiesce inspect report.json --port 9230 --no-open', 'on a port of your choice, without a browser'],
     ],
     about: `\
-Shows a recording in the inspector's page until Ctrl-C: a report (--report-file), a journal (--journal),
-or a counter-example (quiesce check --trace-file).`,
+Shows a recording in the inspector's page until Ctrl-C: a report (--report-file), a journal (--journal), or
+a counter-example (quiesce check --trace-file).`,
     flags: flagsOf(INSPECT_OPTIONS),
     exitCodes: [
       [0, 'ended by Ctrl-C'],
@@ -131,11 +132,11 @@ or a counter-example (quiesce check --trace-file).`,
       ['quiesce report report.json --html incident.html', 'write one page for an incident record'],
     ],
     about: `\
-Prints the timeline of a report that --report-file or the option reportFile wrote. With - it reads standard input.
-On a terminal it uses colours, unless NO_COLOR is set. Given two reports, it prints what differs in the second one.
-The second one is worse when its exit code is more severe, when more requests, watches, handlers or connections
-were left or closed by force, when more errors occurred, or when a hook or phase was cut or failed that was not
-before. Times count only with --slower.`,
+Prints the timeline of a report that --report-file or the option reportFile wrote. With - it reads standard
+input. On a terminal it uses colours, unless NO_COLOR is set. Given two reports, it prints what differs in
+the second one. The second one is worse when its exit code is more severe, when more requests, watches,
+handlers or connections were left or closed by force, when more errors occurred, or when a hook or phase was
+cut or failed that was not before. Times count only with --slower.`,
     flags: flagsOf(REPORT_OPTIONS),
     exitCodes: [
       [0, 'printed or written; with two reports, the second is not worse'],

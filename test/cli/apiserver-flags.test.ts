@@ -279,10 +279,10 @@ describe('settings of quiesce-apiserver', () => {
     })
     expect(absent).toEqual({
       problems: [
-        '--permit-port-sharing: unknown flag; the workers of a cluster share a port',
-        '--cert-dir: unknown flag; a certificate that is made at the start stays in memory',
-        'QUIESCE_TLS_CIPHER_SUITES: unknown environment variable; node has them: NODE_OPTIONS=--tls-cipher-list=LIST',
-        'contention-profiling in c.json: unknown key; node has no such profile',
+        '--permit-port-sharing: unknown flag; use workers of a cluster, which share a port',
+        '--cert-dir: unknown flag; a certificate that the server makes itself is kept in memory only',
+        'QUIESCE_TLS_CIPHER_SUITES: unknown environment variable; Node has an option for it: NODE_OPTIONS=--tls-cipher-list=LIST',
+        'contention-profiling in c.json: unknown key; Node has no such profile',
       ],
     })
     expect(await problemsOf('--http2')).toEqual(['--http2: unknown flag (did you mean "--disable-http2-serving"?)'])

@@ -249,7 +249,7 @@ describe('quiesce report', () => {
   })
 
   test.each([
-    [[], 'report: got no file, allowed: '],
+    [[], 'report: no file was given, allowed: '],
     [['-', '-'], 'report: got "-" twice, allowed: standard input once'],
     [['a', 'b', '--html=c'], 'report: got --html and two files, allowed: '],
     [['a', '--slower=1s'], 'report: got --slower and one file, allowed: '],

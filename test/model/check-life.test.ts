@@ -77,7 +77,7 @@ describe('a life of the user’s', () => {
       expect(() => verdictOf(order(earlier, later))).toThrow(
         expect.objectContaining({
           code: 'ERR_MODEL_UNKNOWN',
-          message: expect.stringContaining(`queue/last: nothing says ${message}`) as string,
+          message: expect.stringContaining(`queue/last: no action says ${message}`) as string,
         }),
       )
     })

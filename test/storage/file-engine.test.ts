@@ -49,7 +49,7 @@ const refusalOf = (options: FileEngineOptions): Promise<StoreError | undefined> 
 
 if (!isBuiltin('node:sqlite'))
   test('a Node without SQLite is told so, with what it can use', () => {
-    expect(() => fileEngine({ path: 'store.db' })).toThrow(/since 22\.13; this is Node v20.*memory, or etcd:/s)
+    expect(() => fileEngine({ path: 'store.db' })).toThrow(/since 22\.13; this is Node v20.*memory or etcd:/s)
   })
 else {
   test('options that cannot be are refused by their names', () => {
