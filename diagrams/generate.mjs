@@ -12,6 +12,7 @@ import { batchesMachine } from '../build/packages/apiserver/src/audit/batches.js
 import { CHAIN_ORDER } from '../build/packages/apiserver/src/chain/order.js'
 import { API_SERVER_OPTIONS, completeConfig, OF_THE_CHAIN } from '../build/packages/apiserver/src/config.js'
 import { createApiServer, notFoundDelegate } from '../build/packages/apiserver/src/index.js'
+import { electionMachine } from '../build/packages/apiserver/src/leases/election.js'
 import { storeMachine } from '../build/packages/apiserver/src/store/store-machine.js'
 import { ERROR_CODES } from '../build/src/base/errors.js'
 import { WARNING_CODES } from '../build/src/base/warnings.js'
@@ -65,6 +66,10 @@ const besideLife = [
   await machineSvg(storeMachine, {
     layout,
     notes: ['How what keeps the objects of an API server opens, what it can do meanwhile, and how it closes'],
+  }),
+  await machineSvg(electionMachine, {
+    layout,
+    notes: ['How a candidate comes to lead, how long it does without a renewal, and how it gives the lease up'],
   }),
 ]
 

@@ -28,6 +28,35 @@ export interface InspectedRoot {
 }
 
 /**
+ * The systems of actors beside that of a life: those that are there, and those that come while it
+ * is watched.
+ */
+export class SystemsBeside {
+  readonly #there: () => readonly InspectedRoot[]
+  readonly #heard = new Set<(root: InspectedRoot) => void>()
+
+  /** @param there the roots of all of them at any time */
+  constructor(there: () => readonly InspectedRoot[]) {
+    this.#there = there
+  }
+
+  roots(): readonly InspectedRoot[] {
+    return this.#there()
+  }
+
+  /** Calls back with each that comes from now on. */
+  onNew(hear: (root: InspectedRoot) => void): { unsubscribe(): void } {
+    this.#heard.add(hear)
+    return { unsubscribe: () => this.#heard.delete(hear) }
+  }
+
+  /** One has come. */
+  came(root: InspectedRoot): void {
+    for (const hear of this.#heard) hear(root)
+  }
+}
+
+/**
  * Everything that the actors of a system emit from now on. What a machine raises is told as an
  * event from itself to itself, which inspectors show; of xstate it is one of a machine's
  * microsteps, which most of them drop.
@@ -52,11 +81,12 @@ export function inspectSystem(root: InspectedRoot, see: (event: InspectionEvent)
 }
 
 /**
- * Gives an inspector everything that systems emit from their beginning, their roots first, which
- * are there already. One that throws misses what it has thrown at, and nothing else comes of it.
+ * Gives an inspector everything that systems emit, their roots first, which are there already. One
+ * that throws misses what it has thrown at, and nothing else comes of it.
  * @param failed called the first time
+ * @returns what gives it a further system
  */
-export function inspectAll(inspector: InspectOption, roots: readonly InspectedRoot[], failed: (error: unknown) => void): void {
+export function inspectWith(inspector: InspectOption, failed: (error: unknown) => void): (root: InspectedRoot) => void {
   const given = 'inspect' in inspector ? inspector.inspect : inspector
   let hasFailed = false
   const see = (event: ActorEmission): void => {
@@ -69,7 +99,7 @@ export function inspectAll(inspector: InspectOption, roots: readonly InspectedRo
       failed(thrown)
     }
   }
-  for (const root of roots) {
+  return (root) => {
     see({ type: '@xstate.actor', rootId: root.sessionId, actorRef: root })
     inspectSystem(root, see)
   }

@@ -1,5 +1,5 @@
 import type { InspectionEvent, Subscription } from 'xstate'
-import { type InspectedRoot, inspectSystem } from '../actors/inspection.ts'
+import { type InspectedRoot, inspectSystem, SystemsBeside } from '../actors/inspection.ts'
 import type { JournalFact, Source } from './journal.ts'
 import type { StateEntry } from './protocol.ts'
 
@@ -52,19 +52,26 @@ export class ActorWatch implements Source {
   readonly #said = new Map<string, Said>()
   readonly #taken = new Map<string, Taken[]>()
   readonly #configs = new Map<string, unknown>()
-  readonly #others: () => readonly InspectedRoot[]
-  #subscriptions: readonly Subscription[] = []
+  readonly #beside: SystemsBeside
+  #subscriptions: Pick<Subscription, 'unsubscribe'>[] = []
 
-  /** @param others roots of systems beside that of the life, which are shown below it */
-  constructor(root: WatchedSystem, write: (fact: JournalFact) => void, others: () => readonly InspectedRoot[] = () => []) {
+  /** @param beside systems beside that of the life, which are shown below it */
+  constructor(root: WatchedSystem, write: (fact: JournalFact) => void, beside = new SystemsBeside(() => [])) {
     this.#root = root
     this.#write = write
-    this.#others = others
+    this.#beside = beside
   }
 
   begin(): void {
     this.describe()
     this.#subscriptions = this.#roots().map((root) => inspectSystem(root, this.#see))
+    this.#subscriptions.push(this.#beside.onNew(this.#came))
+  }
+
+  /** A system that is there only now. */
+  readonly #came = (root: InspectedRoot): void => {
+    this.#describe(root as WatchedSystem)
+    this.#subscriptions.push(inspectSystem(root, this.#see))
   }
 
   describe(): void {
@@ -74,7 +81,7 @@ export class ActorWatch implements Source {
 
   // What xstate's own type leaves out is there: an actor's parent and logic.
   #roots(): readonly WatchedSystem[] {
-    return [this.#root, ...(this.#others() as readonly WatchedSystem[])]
+    return [this.#root, ...(this.#beside.roots() as readonly WatchedSystem[])]
   }
 
   /**

@@ -65,7 +65,7 @@ class Observation {
     this.#journal.open(this.#opening())
     // What xstate's own type leaves out is there: an actor's parent and logic.
     const { options } = this.#life
-    this.#actors = new ActorWatch(root as unknown as WatchedSystem, this.#journal.write, this.#life.actors)
+    this.#actors = new ActorWatch(root as unknown as WatchedSystem, this.#journal.write, this.#life.beside)
     this.#journal.addSource(this.#actors)
     if (options.journal !== undefined) this.#writeTo(options.journal)
   }

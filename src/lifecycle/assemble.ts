@@ -20,7 +20,7 @@ import { LifecycleStatus } from './lifecycle-status.ts'
 import { OpenedListeners } from './opened-listeners.ts'
 import { Output } from './output.ts'
 import { Ownership } from './ownership.ts'
-import { actorsBeside, type LifecycleParts } from './parts.ts'
+import { type LifecycleParts, systemsBeside } from './parts.ts'
 import { Planner, registeredIn } from './plan.ts'
 import { Registrations } from './registrations.ts'
 import { RootActor } from './root-actor.ts'
@@ -101,8 +101,9 @@ export function assemble(life: object, parts: LifecycleParts) {
   const planner = new Planner(options, registrations, listeners)
   const { reportFile, reservesMs } = options
   const finalOutput = new FinalOutput({ process: host.process, recorder, log, report, reportFile, flushReserveMs: reservesMs.flush })
+  const beside = systemsBeside(parts)
   const observer = parts.observe?.({
-    actors: () => actorsBeside(parts),
+    beside,
     host,
     options,
     record,
@@ -118,7 +119,7 @@ export function assemble(life: object, parts: LifecycleParts) {
   const applications: unknown[] = []
   const course = new Course({
     ...{ parts, record, recorder, registrations, root, status, causes, traffic, drains, listeners, observer, log },
-    ...{ finalOutput, finish, signals, health, startOutcome, planner, ended, applications },
+    ...{ finalOutput, finish, signals, health, startOutcome, planner, ended, applications, beside },
   })
   const run = new RunOfLife({ parts, record, course, root, status, causes, log, output, finalOutput, outlet, ended })
 
@@ -137,7 +138,7 @@ export function assemble(life: object, parts: LifecycleParts) {
   record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
 
   return {
-    ...{ applications, course, ended, health, finalOutput, listeners, log, metrics, outlet, ownership, planner },
+    ...{ applications, beside, course, ended, health, finalOutput, listeners, log, metrics, outlet, ownership, planner },
     ...{ record, registrations, root, run, signals, status, traffic },
   }
 }

@@ -1,4 +1,4 @@
-import { type InspectedRoot, inspectAll } from '../actors/inspection.ts'
+import { type InspectedRoot, inspectWith, type SystemsBeside } from '../actors/inspection.ts'
 import type { Deferred } from '../base/deferred.ts'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { errorRecord } from '../base/events.ts'
@@ -14,7 +14,6 @@ import { checkReportFile } from '../report/report-file.ts'
 import { type EffectSources, effectContext } from './effect-context.ts'
 import type { LifeHealth } from './life-health.ts'
 import { type ComposedMachine, machineFor } from './machine-for.ts'
-import { actorsBeside } from './parts.ts'
 import { inputOf, type Planner, registeredIn } from './plan.ts'
 import type { SignalLatches } from './signal-latches.ts'
 import type { StartOutcome } from './start-outcome.ts'
@@ -29,6 +28,8 @@ export interface CourseContext extends EffectSources {
   readonly ended: Deferred<Report>
   /** Further applications behind the gate, beside those of the parts. */
   readonly applications: readonly unknown[]
+  /** Systems of actors beside that of the life. */
+  readonly beside: SystemsBeside
 }
 
 const UNSTARTED =
@@ -160,12 +161,14 @@ export class Course {
 
   /** Has the option `inspect` hear of every actor. */
   #inspect(root: InspectedRoot): void {
-    const { parts, record } = this.#context
+    const { parts, record, beside } = this.#context
     const { inspect } = parts.options
     if (!inspect) return
     const failed = (error: unknown): void => record({ type: 'error', where: 'inspect', error: errorRecord(error) })
     try {
-      inspectAll(inspect, [root, ...actorsBeside(parts)], failed)
+      const see = inspectWith(inspect, failed)
+      for (const each of [root, ...beside.roots()]) see(each)
+      beside.onNew(see)
     } catch (thrown) {
       failed(thrown)
     }

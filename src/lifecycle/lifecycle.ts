@@ -1,6 +1,7 @@
 import type { Server } from 'node:net'
 import type { Observable } from 'rxjs/internal/Observable'
 import type { Host } from '../actors/host.ts'
+import type { InspectedRoot } from '../actors/inspection.ts'
 import type { BoundAddress } from '../actors/listen-target.ts'
 import { recur } from '../actors/recurring.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
@@ -69,6 +70,10 @@ export class Lifecycle implements ServedLife {
     // A world of tests has no end that anything could be said at.
     const isExpected = parts.host.process === process && parts.options.logger !== false
     this.#expectedStart = isExpected ? expectStart(process, parts.host.clock, parts.adopted) : undefined
+  }
+
+  watchActors(root: InspectedRoot): void {
+    this.#parts.beside.came(root)
   }
 
   // --- the course --------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 import type { AnyActor } from 'xstate'
 import type { Host } from '../actors/host.ts'
-import type { InspectedRoot } from '../actors/inspection.ts'
+import { type InspectedRoot, SystemsBeside } from '../actors/inspection.ts'
 import type { Listener } from '../actors/listener.ts'
 import type { LifecycleEvent, StopReason } from '../base/events.ts'
 import type { FailureAnswer } from '../http/traffic/recovery.ts'
@@ -50,16 +50,14 @@ export interface LifecycleParts extends OwnAnswers {
   readonly observe?: (life: ObservedLife) => Observer | undefined
 }
 
-/** Roots of actors beside the life's own: of its audit backend, and of what is built on it. */
-export const actorsBeside = ({ options, actors }: LifecycleParts): readonly InspectedRoot[] => [
-  ...(options.audit?.actors?.() ?? []),
-  ...(actors?.() ?? []),
-]
+/** Systems of actors beside the life's own: of its audit backend, and of what is built on it. */
+export const systemsBeside = ({ options, actors }: LifecycleParts): SystemsBeside =>
+  new SystemsBeside(() => [...(options.audit?.actors?.() ?? []), ...(actors?.() ?? [])])
 
 /** What an observer may read of a life, and do. */
 export interface ObservedLife {
-  /** Roots of actors beside the life's own. */
-  readonly actors: () => readonly InspectedRoot[]
+  /** Systems of actors beside the life's own. */
+  readonly beside: SystemsBeside
   readonly host: Host
   readonly options: ResolvedOptions
   readonly record: Recorder['record']

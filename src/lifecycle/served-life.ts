@@ -1,3 +1,4 @@
+import type { InspectedRoot } from '../actors/inspection.ts'
 import type { UserCode } from '../actors/user-code.ts'
 import type { LifecycleFact } from '../base/events.ts'
 import type { MetricsEndpoint } from '../endpoints/metrics-endpoint.ts'
@@ -24,6 +25,8 @@ export interface ServedLife extends Life {
   addPostStartHook(name: string, run: UserCode, options?: HookCheckOptions): Disposable
   /** Health endpoints of this life for a server behind the one that is run, without checks yet. */
   furtherHealth(): Health
+  /** Has those who watch the life see the actors of a further system from now on. */
+  watchActors(root: InspectedRoot): void
   /** Whether this post-start hook has returned. */
   hasFinishedHook(name: string): boolean
 }

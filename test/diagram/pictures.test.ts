@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AnyStateNode } from 'xstate'
 import { batchesMachine } from '#apiserver/audit/batches.ts'
+import { electionMachine } from '#apiserver/leases/election.ts'
 import { storeMachine } from '#apiserver/store/store-machine.ts'
 import { createServer } from '#src/create-server.ts'
 import { elkLayout } from '#src/diagram/elk-layout.ts'
@@ -172,6 +173,7 @@ test('without elkjs its layout is refused, by name and with what to do', async (
 test.each([
   ['audit-batches', batchesMachine],
   ['store', storeMachine],
+  ['leader-election', electionMachine],
 ])('a machine that works beside the life has every state, and no text over another: %s', async (called, machine) => {
   const { name, text } = await machineSvg(machine, { notes: [], layout: await elkLayout() })
   expect(name).toBe(`machines/${called}`)

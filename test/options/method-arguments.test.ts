@@ -56,7 +56,17 @@ interface Of {
   readonly inner?: readonly string[]
 }
 
-const INNER_OF_LIFE = ['record', 'plan', 'hasFinishedHook', 'join', 'requestsUnderWay', 'takeOver', 'furtherHealth', 'announce']
+const INNER_OF_LIFE = [
+  'record',
+  'plan',
+  'hasFinishedHook',
+  'join',
+  'requestsUnderWay',
+  'takeOver',
+  'furtherHealth',
+  'announce',
+  'watchActors',
+]
 
 const OBJECTS: Readonly<Record<string, Of>> = {
   'what createLife() returns': { make: life, rows: LIFE, inner: INNER_OF_LIFE },
@@ -71,6 +81,7 @@ const OBJECTS: Readonly<Record<string, Of>> = {
       'installApiGroups(...groups)': [apiserver.apiGroup({ group: 'a.example', versions: {} })],
       'installApiGroupsWhen(name, groups)': ['a', Promise.resolve([])],
       'installLegacyApiGroup(prefix, group)': ['/api', apiserver.apiGroup({ group: '', versions: {} })],
+      'watchActors(root)': [{ sessionId: 'x', system: {} }],
       'enableGarbageCollection(...resources)': [apiserver.LEASES],
       'handle(path, handler, options?)': ['/a', nothing, {}],
       'handlePrefix(path, handler, options?)': ['/a/', nothing, {}],

@@ -22,6 +22,7 @@ import {
   show,
   systemHost,
   type UserCodeContext,
+  withFields,
 } from './engine.ts'
 import { Facts } from './facts.ts'
 import type { ApiGroup } from './groups/api-group.ts'
@@ -73,6 +74,8 @@ export function createApiServerOn(host: Host, config: CompletedConfig, parts: Ap
  */
 const WATERMARK_HOOK = 'max-in-flight-filter'
 
+const A_ROOT = withFields('what createActor() of xstate returned', 'sessionId', 'system')
+
 /** Upstream's is always there; without TLS it has nothing to say. */
 const LOOPBACK_CHECK = 'loopback-serving-certificate'
 
@@ -90,6 +93,8 @@ export class ApiServer implements Delegate {
   readonly #loopback = new LoopbackBeforeLife()
   readonly #groups: GroupInstaller
   readonly #served: ServedPaths
+  readonly #watched: InspectedRoot[] = []
+  #life: ServedLife | undefined
   #isPrepared = false
 
   constructor(host: Host, config: CompletedConfig, { name = 'apiserver', delegate = notFoundDelegate(), metrics }: ApiServerParts) {
@@ -110,6 +115,7 @@ export class ApiServer implements Delegate {
       facts: this.#facts,
       registered: this.registered,
       storageReadiness: this.storageReadiness,
+      watch: (root) => this.watchActors(root),
     })
     this.#served = new ServedPaths({
       groups: this.#groups,
@@ -148,8 +154,8 @@ export class ApiServer implements Delegate {
     return this.#served.routeOf(path)
   }
 
-  /** Roots of the actors of its stores and its delegate's, for those who watch them. */
-  readonly actors = (): readonly InspectedRoot[] => [...this.#groups.actors(), ...(this.nextDelegate.actors?.() ?? [])]
+  /** Roots of the actors that {@link watchActors} was given, and of its delegate's. */
+  readonly actors = (): readonly InspectedRoot[] => [...this.#watched, ...(this.nextDelegate.actors?.() ?? [])]
 
   /** Its own and its delegate's. */
   get apiGroups(): readonly ApiGroup[] {
@@ -298,6 +304,21 @@ export class ApiServer implements Delegate {
     this.#facts.warn(message, details)
   }
 
+  /**
+   * Has the inspector, and what the option `inspect` names, see the actors of a further system, as
+   * they see those of the server's stores and elections. Also while serving.
+   * @param root what `createActor()` of xstate returned
+   * @throws QuiesceError ERR_OPTION_INVALID
+   * @example
+   * const brewing = createActor(brewingMachine)
+   * server.watchActors(brewing)
+   */
+  watchActors(root: InspectedRoot): void {
+    checkArguments('watchActors(root)', [root, A_ROOT])
+    this.#watched.push(root)
+    this.#life?.watchActors(root)
+  }
+
   /** Adds a signal like {@link Life.addMuxCompleteSignal}. */
   addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable {
     return this.registered.addMuxCompleteSignal(name, complete)
@@ -352,6 +373,7 @@ export class ApiServer implements Delegate {
       actors: this.actors,
       metrics: this.#metrics,
     })
+    this.#life = life
     this.#loopback.become(loopback)
     this.registered.giveTo(life)
     this.nextDelegate.prepareFor(life, loopback)
@@ -365,6 +387,7 @@ export class ApiServer implements Delegate {
    */
   prepareFor(life: ServedLife, loopback: Loopback): void {
     this.#claim()
+    this.#life = life
     this.#loopback.become(loopback)
     this.registered.giveDestroysTo(life)
     this.nextDelegate.prepareFor(life, loopback)

@@ -1,7 +1,7 @@
 import { warnOn } from './chain/warnings.ts'
 import type { CompletedConfig } from './config.ts'
 import type { Delegate } from './delegate.ts'
-import type { Host } from './engine.ts'
+import type { Host, InspectedRoot } from './engine.ts'
 import type { Facts } from './facts.ts'
 import { GroupInstaller } from './groups/group-installer.ts'
 import type { ApiServerRegistrations } from './registrations.ts'
@@ -16,10 +16,12 @@ interface Parts {
   readonly facts: Facts
   readonly registered: ApiServerRegistrations
   readonly storageReadiness: StorageReadiness
+  /** Has those who watch the server see the actors of a system. */
+  readonly watch: (root: InspectedRoot) => void
 }
 
 /** Makes what installs the API groups of a server, of all that it needs of that server. */
-export function installerFor({ host, config, name, delegate, facts, registered, storageReadiness }: Parts): GroupInstaller {
+export function installerFor({ host, config, name, delegate, facts, registered, storageReadiness, watch }: Parts): GroupInstaller {
   const { clock, random } = host
   const failed = (error: unknown): void => facts.failed('API groups', error)
   return new GroupInstaller({
@@ -37,6 +39,7 @@ export function installerFor({ host, config, name, delegate, facts, registered, 
       awaitReady: storageAwaiter(name, storageReadiness, registered),
       failed,
       warn: facts.warn,
+      watch,
       addCheck: (check, run) => registered.addSharedCheck(check, run),
       destroyAtEnd: (destroy) => registered.addDestroyAtAnyTime(`${name}-storages`, destroy),
     },

@@ -1,4 +1,4 @@
-import { checkArguments, type InspectedRoot, optionError, QuiesceError, show, withFields } from '../engine.ts'
+import { checkArguments, optionError, QuiesceError, show, withFields } from '../engine.ts'
 import type { ApiHandler } from '../mux/path-mux.ts'
 import { qualifiedName } from '../status-errors.ts'
 import type { ApiGroup, ApiVersion } from './api-group.ts'
@@ -70,11 +70,6 @@ export class GroupInstaller {
       if (group === '') throw optionError('group', group, 'a name: empty group, which installLegacyApiGroup() is for')
     }
     return this.#add(groups)
-  }
-
-  /** Roots of the actors of its stores. */
-  actors(): readonly InspectedRoot[] {
-    return this.#storages.actors()
   }
 
   /**

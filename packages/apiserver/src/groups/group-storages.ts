@@ -14,6 +14,8 @@ export interface StorageHost {
   readonly addCheck: (name: string, check: () => void) => void
   /** Takes the function that destroys storages, once, when there is a first one. */
   readonly destroyAtEnd: (destroy: () => Promise<void>) => unknown
+  /** Has those who watch the server see the actors of a store, which has a life of its own. */
+  readonly watch: (root: InspectedRoot) => void
   readonly warn: (message: string, details: Readonly<Record<string, unknown>>) => void
   /** Is given what a storage has thrown whose end nothing waits for. */
   readonly failed: (error: unknown) => void
@@ -35,11 +37,6 @@ export class GroupStorages {
     this.#host = host
   }
 
-  /** Roots of the actors of the stores, a life each. */
-  actors(): readonly InspectedRoot[] {
-    return [...this.#stores].flatMap((store) => store.actors())
-  }
-
   /** Expects storages: there are some, or there will be. */
   expect(): void {
     if (!this.#isExpected) this.#host.destroyAtEnd(this.#destroy)
@@ -56,6 +53,7 @@ export class GroupStorages {
     if (store !== undefined && !this.#stores.has(store)) {
       this.#stores.add(store)
       this.#warnOf(store)
+      for (const root of store.actors()) this.#host.watch(root)
       if (store.check !== undefined) this.#host.addCheck(store.check, () => store.ready())
     }
     const isKnown = this.#byResource.has(resource)

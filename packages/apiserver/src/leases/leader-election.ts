@@ -9,6 +9,7 @@ import {
   checkArguments,
   type Duration,
   errorRecord,
+  type InspectedRoot,
   look,
   optionError,
   parseDuration,
@@ -60,7 +61,7 @@ export interface LeaderElectionOptions {
 /** The hook under which a candidate is registered, before the name of its lease. */
 const HOOK = 'leader-election'
 
-const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook', 'loopback')
+const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook', 'loopback', 'watchActors')
 const A_CLIENT = withFields('a client of leases', 'get', 'create', 'update')
 
 /**
@@ -78,6 +79,7 @@ export function addLeaderElection(server: ApiServer, options: LeaderElectionOpti
     server.warn(`candidate for ${options.name}: ${toError(error).message}`, { error: errorRecord(error) })
   const elector = createLeaderElector(loopbackResource(server.loopback, LEASES), { failed, ...options })
   const hook = `${HOOK}-${options.name}`
+  for (const root of elector.actors()) server.watchActors(root)
   server.addPostStartHook(hook, () => void elector.start())
   server.addPreShutdownHook(hook, () => elector.stop())
   return elector
@@ -152,7 +154,7 @@ export class LeaderElector {
         releaseTimeout: this.#deadlineMs,
       },
     })
-    this.#actor = createActor(machine, { clock: this.#clock, id: machine.id })
+    this.#actor = createActor(machine, { clock: this.#clock, id: `${HOOK}-${name}` })
     this.#ended = new Promise((resolve) => {
       this.#actor.subscribe({ complete: resolve })
     })
@@ -172,6 +174,11 @@ export class LeaderElector {
   /** Who leads, as far as this candidate has seen; empty: none. */
   get leader(): string {
     return this.#observed?.holder ?? ''
+  }
+
+  /** The actors of its machine, for those who watch it: `server.watchActors(root)`. */
+  actors(): readonly InspectedRoot[] {
+    return [this.#actor]
   }
 
   /** Stands for election. A second call is nothing. */
