@@ -216,7 +216,8 @@ export class Leaving {
     // When its last frame has been sent, node ends the socket.
     socket.once('finish', () => this.#closeSocket())
     // Node has begun to close it when the client's GOAWAY came, and does not go on with that. The
-    // RST_STREAM of its last stream is sent in this turn: nghttp2 drops it once the session has ended.
+    // RST_STREAM of its last stream is sent in this turn: nghttp2 drops it once the session has
+    // ended.
     if (session.closed && !hasStreams) setImmediate(() => session.destroy())
     // The next GOAWAY may not have a higher number than this one, which is sent in this turn.
     else if (this.#disowns()) setImmediate(() => session.close())
