@@ -305,8 +305,8 @@ ${tableOf(MODEL_ERROR_CODES)}
 
 ## Warnings
 
-A life goes on with what it warns of. \`run()\` says these on standard error; they are in the log, in the journal and in \`report.warnings\` too, where \`details.code\` is what programs
-decide on. Everything else that is warned of, while the life runs, is in the log and the report alone.
+A server goes on after a warning. A line of a warning on standard error ends with its code in brackets, such as \`[WARN_SIGNAL_LOST]\`; a line about the report file ends with \`[ERR_REPORT_WRITE]\`. Warnings of a running server are also in the log, in the journal and in \`report.warnings\`, where programs find
+the code in \`details.code\`. The log and the report have further warnings, which are not on standard error and have no code. Lines that say why a stop was not graceful begin with \`exit code N\`.
 
 ${tableOf(Object.fromEntries(Object.entries(WARNING_CODES).map(([code, meaning]) => [code, { meaning }])))}
 `

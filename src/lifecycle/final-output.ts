@@ -1,8 +1,9 @@
 import type { HostProcess } from '../actors/host.ts'
 import { formatDuration } from '../base/duration.ts'
 import { RESERVES_DEFAULT_MS } from '../base/stop-profile.ts'
+import type { WarningCode } from '../base/warnings.ts'
 import type { EventLog } from '../log/event-log.ts'
-import { sayOnStandardError } from '../log/terminal.ts'
+import { sayOnStandardError, sayWithCode } from '../log/terminal.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import { leftUntil } from '../report/ending.ts'
 import type { Recorder } from '../report/recorder.ts'
@@ -18,6 +19,8 @@ const LATE_MS = 250
  * The time in milliseconds that is kept from a log that is not read: writing the report takes that.
  */
 const REPORT_MS = 100
+
+const MISSED: WarningCode = 'WARN_DEADLINE_MISSED'
 
 const missedWarning = (late: string): string => `the deadline was missed by ${late}: the event loop was blocked, or the process was paused`
 
@@ -77,7 +80,8 @@ export class FinalOutput {
    */
   warnIfLate(): void {
     const late = this.#late()
-    if (late !== undefined) this.#context.recorder.record({ type: 'warning', message: missedWarning(late), details: { late } })
+    if (late !== undefined)
+      this.#context.recorder.record({ type: 'warning', message: missedWarning(late), details: { code: MISSED, late } })
   }
 
   /**
@@ -86,14 +90,15 @@ export class FinalOutput {
    */
   sayIfLate(): void {
     const late = this.#late()
-    if (late !== undefined) this.say(missedWarning(late))
+    if (late !== undefined) sayWithCode(this.#context.process.stderr, MISSED, missedWarning(late))
   }
 
   /** The log itself cannot say how it ended. */
   sayLostLines(exitCode: ExitCode): void {
     this.#amendReport(exitCode)
     const lost = this.#context.log.lostLines()
-    if (lost > 0) this.say(`${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost`)
+    if (lost > 0)
+      sayWithCode(this.#context.process.stderr, 'WARN_LOG_LOST', `${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost`)
   }
 
   /**

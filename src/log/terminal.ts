@@ -1,5 +1,7 @@
 import { constants, openSync, writeSync } from 'node:fs'
+import type { ErrorCode } from '../base/errors.ts'
 import { look } from '../base/look.ts'
+import type { WarningCode } from '../base/warnings.ts'
 
 const opened = new Map<number, number>()
 
@@ -24,6 +26,13 @@ export interface StandardError {
   readonly isTTY?: boolean
   readonly fd?: number
 }
+
+/**
+ * Says a line that ends with its code, which is stable, in brackets. An operator's tools look for
+ * the code, as the words may change.
+ */
+export const sayWithCode = (stderr: StandardError, code: ErrorCode | WarningCode, message: string): void =>
+  sayOnStandardError(stderr, `quiesce: ${message} [${code}]\n`)
 
 /** Says something that may be lost: a terminal that is stopped must not hold the process for it. */
 export function sayOnStandardError(stderr: StandardError, text: string): void {

@@ -2,7 +2,7 @@ import type { Server } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
 import type { Clock } from '../base/clock.ts'
 import { type EnvironmentVariables, variable } from '../base/look.ts'
-import { type StandardError, sayOnStandardError } from '../log/terminal.ts'
+import { type StandardError, sayWithCode } from '../log/terminal.ts'
 
 /** Says when a process has nothing left to do, and how it would end: the process. */
 export interface EndSource {
@@ -123,9 +123,10 @@ class Unstarted {
     this.#attached = []
     if (!listen || this.#isOver || this.#source.listenerCount('SIGTERM') > 0) return
     this.#isOver = true
-    sayOnStandardError(
+    sayWithCode(
       this.#source.stderr,
-      'quiesce: a server listens, but run() was not called on its life: SIGTERM will drop the requests in flight. Call run()\n',
+      'WARN_NOT_STARTED',
+      'a server listens, but run() was not called on its life: SIGTERM will drop the requests in flight. Call run()',
     )
   }
 
@@ -133,9 +134,10 @@ class Unstarted {
     // What is said may take a turn more, after which the process comes to its end again.
     this.#source.off('beforeExit', this.#say)
     const [what, it] = this.#lives === 1 ? ['a life was', 'it'] : [`${this.#lives} lives were`, 'them']
-    sayOnStandardError(
+    sayWithCode(
       this.#source.stderr,
-      `quiesce: ${what} created and never started, so nothing was served: call run() on ${it}, or start()\n`,
+      'WARN_NOT_STARTED',
+      `${what} created and never started, so nothing was served: call run() on ${it}, or start()`,
     )
   }
 }

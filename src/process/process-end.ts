@@ -1,7 +1,7 @@
 import type { HostProcess } from '../actors/host.ts'
 import type { Clock } from '../base/clock.ts'
 import { sharedByCopies } from '../base/shared-by-copies.ts'
-import { sayOnStandardError } from '../log/terminal.ts'
+import { sayWithCode } from '../log/terminal.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import type { StopSignal } from '../options/rows/stop-signals.ts'
 import { onStopSignal } from './os-signals.ts'
@@ -93,7 +93,7 @@ export class ProcessEnd {
     process.channel?.unref()
     const end = (): void => {
       const still = graceMs > 0 ? `but still alive after ${graceMs} ms` : 'out of time, and still alive'
-      sayOnStandardError(process.stderr, `quiesce: ended, ${still} because of: ${whatKeeps(process)}; exiting\n`)
+      sayWithCode(process.stderr, 'WARN_STILL_ALIVE', `ended, ${still} because of: ${whatKeeps(process)}; exiting`)
       process.exit(process.exitCode)
     }
     // What we have just destroyed is closed in the next turns of the event loop, however long one

@@ -4,7 +4,7 @@ import type { Host, HostProcess } from '../actors/host.ts'
 import { QuiesceError } from '../base/errors.ts'
 import { CRASH_EVENTS, type CrashEvent, errorRecord, type LifecycleEvent, type LifecycleFact, type StopReason } from '../base/events.ts'
 import type { Warning, WarningCode } from '../base/warnings.ts'
-import { sayOnStandardError } from '../log/terminal.ts'
+import { sayOnStandardError, sayWithCode } from '../log/terminal.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { chosenSignals, type StopSignal } from '../options/rows/stop-signals.ts'
@@ -89,7 +89,7 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
   ]
   warnIfUnreachableBySignal(life)
   // The log has them from the beginning of the life.
-  for (const { message } of [...life.options.warnings, ...(life.startWarnings ?? [])]) say(life, message)
+  for (const warning of [...life.options.warnings, ...(life.startWarnings ?? [])]) say(life, warning)
   const abortSignal = ownAbortSignal(life)
   // What cannot be shown is no reason to end differently.
   const presented = life.present((signal) => !released.aborted && signals.has(signal))?.catch(() => undefined)
@@ -114,7 +114,7 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
     const exitCode = report.exitCode as ExitCode
     const shown = presented && (await presented)
     if (!shown?.saysWhy) sayWhyNotGraceful(life, report)
-    if (life.startAdvice !== undefined) say(life, life.startAdvice)
+    sayStartAdvice(life)
     shown?.end(report)
     // What the deadline has cut is not waited for again.
     const graceMs = exitCode === 5 ? 0 : life.exitGraceMs
@@ -140,6 +140,12 @@ function sayWhyNotGraceful({ host, options }: RunnableLife, report: Report): voi
   for (const line of whyNotGraceful(report)) sayOnStandardError(host.process.stderr, `quiesce: ${line}\n`)
 }
 
+/** Says what to do about a start that has failed, where that is known. */
+function sayStartAdvice({ host, options, startAdvice }: RunnableLife): void {
+  if (startAdvice === undefined || options.logger === false) return
+  sayOnStandardError(host.process.stderr, `quiesce: ${startAdvice}\n`)
+}
+
 let isWarned = false
 
 /** Warns once in a process, for those who look why their requests are cut. */
@@ -158,11 +164,11 @@ function warnIfUnreachableBySignal(life: RunnableLife): void {
  */
 function warn(life: RunnableLife, { code, message }: Warning): void {
   life.record({ type: 'warning', message, details: { code } })
-  say(life, message)
+  say(life, { code, message })
 }
 
-function say({ host, options }: RunnableLife, message: string): void {
-  if (options.logger !== false) sayOnStandardError(host.process.stderr, `quiesce: ${message}\n`)
+function say({ host, options }: RunnableLife, { code, message }: Warning): void {
+  if (options.logger !== false) sayWithCode(host.process.stderr, code, message)
 }
 
 const warnOfOtherSignals = (life: RunnableLife, signals: ReadonlySet<StopSignal>): Disposable =>

@@ -1,5 +1,6 @@
 import { forcedBy, type LifecycleEvent, type Straggler } from '../base/events.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
+import type { WarningCode } from '../base/warnings.ts'
 import { cutOf } from './ending.ts'
 import { Failures } from './failures.ts'
 import {
@@ -99,7 +100,7 @@ export class ReportBuilder {
       errors: this.#failures.list(),
       warnings: [
         ...this.#warnings,
-        ...countWarning('log lines were lost', 'lines', lostLogLines?.() ?? 0),
+        ...countWarning('log lines were lost', 'lines', lostLogLines?.() ?? 0, 'WARN_LOG_LOST'),
         ...countWarning('audit events were lost', 'events', audit?.lost ?? 0),
         ...countWarning('older errors were left out', 'errors', this.#failures.leftOut),
       ],
@@ -185,8 +186,8 @@ function reportedAudit({ signals, forced }: LifeView, counts: AuditedEvents | un
  * No event: lost lines would be logged, where they are lost as well, and what is left out here was
  * logged.
  */
-const countWarning = (message: string, what: string, count: number): ReportedWarning[] =>
-  count > 0 ? [{ message, details: { [what]: count } }] : []
+const countWarning = (message: string, what: string, count: number, code?: WarningCode): ReportedWarning[] =>
+  count > 0 ? [{ message, details: { ...(code && { code }), [what]: count } }] : []
 
 /** Microseconds are as fine as any clock here is. */
 const milliseconds = (ms: number): number => Math.round(ms * 1000) / 1000

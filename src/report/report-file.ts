@@ -15,7 +15,7 @@ import { lstat, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { QuiesceError, toError } from '../base/errors.ts'
-import { sayOnStandardError } from '../log/terminal.ts'
+import { sayWithCode } from '../log/terminal.ts'
 import { openFile, refuseForeignLink } from './open-file.ts'
 import type { Report } from './report.ts'
 
@@ -65,7 +65,7 @@ export async function writeReport(path: string | undefined, report: Report, sign
     }
   } catch (thrown) {
     const error = writeError(path, thrown)
-    if (!signal.aborted) sayOnStandardError(process.stderr, `quiesce: ${error.message}\n`)
+    if (!signal.aborted) sayWithCode(process.stderr, error.code, error.message)
     throw error
   }
 }
@@ -168,7 +168,8 @@ export function writeReportNow(path: string | undefined, report: Report): boolea
       closeSync(fd)
     }
   } catch (thrown) {
-    sayOnStandardError(process.stderr, `quiesce: ${writeError(path, thrown).message}\n`)
+    const { code, message } = writeError(path, thrown)
+    sayWithCode(process.stderr, code, message)
     return false
   }
 }

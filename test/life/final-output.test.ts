@@ -56,7 +56,7 @@ test('when the report is written already, standard error says so', async () => {
   await clock.advance(budget.deadlineMs + 251)
   words.sayIfLate()
   words.sayIfLate()
-  expect(process.stderrText).toBe(`quiesce: ${LATE}\n`)
+  expect(process.stderrText).toBe(`quiesce: ${LATE} [WARN_DEADLINE_MISSED]\n`)
 })
 
 test('a log that loses lines while it is flushed has its report written once more', () => {
@@ -77,7 +77,7 @@ test.each([
   expect([process.stderrText, written()]).toEqual(['', { lost: 0, built: 1 }])
   world.lost = lost
   words.sayLostLines(0)
-  expect(process.stderrText).toBe(`quiesce: ${said}\n`)
+  expect(process.stderrText).toBe(`quiesce: ${said} [WARN_LOG_LOST]\n`)
   expect(written()).toEqual({ lost, built: 2 })
 })
 

@@ -7,7 +7,8 @@ import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { lifeBegun, lifeCreated, lifeOnlyChecked, serversAttached } from '#src/process/never-started.ts'
 
 const ATTACHED = 10_000
-const LISTENS = 'quiesce: a server listens, but run() was not called on its life: SIGTERM will drop the requests in flight. Call run()'
+const LISTENS =
+  'quiesce: a server listens, but run() was not called on its life: SIGTERM will drop the requests in flight. Call run() [WARN_NOT_STARTED]'
 
 function world({ env = {}, signals = 0 } = {}) {
   const said: string[] = []
@@ -32,7 +33,9 @@ describe('the end of a process', () => {
     // What is said may let the process come to its end again.
     source.emit('beforeExit')
     source.emit('beforeExit')
-    expect(said).toEqual(['quiesce: a life was created and never started, so nothing was served: call run() on it, or start()'])
+    expect(said).toEqual([
+      'quiesce: a life was created and never started, so nothing was served: call run() on it, or start() [WARN_NOT_STARTED]',
+    ])
     expect(source.listenerCount('beforeExit')).toBe(0)
   })
 
@@ -41,7 +44,9 @@ describe('the end of a process', () => {
     for (let i = 0; i < 3; i++) lifeCreated(source)
     expect(source.listenerCount('beforeExit')).toBe(1)
     source.emit('beforeExit')
-    expect(said).toEqual(['quiesce: 3 lives were created and never started, so nothing was served: call run() on them, or start()'])
+    expect(said).toEqual([
+      'quiesce: 3 lives were created and never started, so nothing was served: call run() on them, or start() [WARN_NOT_STARTED]',
+    ])
   })
 
   test('tells of none when one was begun, and nobody listens then', () => {
@@ -60,7 +65,9 @@ describe('the end of a process', () => {
     lifeCreated(source)
     lifeOnlyChecked(source)
     source.emit('beforeExit')
-    expect(said).toEqual(['quiesce: a life was created and never started, so nothing was served: call run() on it, or start()'])
+    expect(said).toEqual([
+      'quiesce: a life was created and never started, so nothing was served: call run() on it, or start() [WARN_NOT_STARTED]',
+    ])
     const other = world()
     lifeCreated(other.source)
     lifeOnlyChecked(other.source)

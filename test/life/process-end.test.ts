@@ -44,7 +44,7 @@ test.each([
 ])('an Immediate is not named among what keeps a process alive: grace of %d ms', (graceMs, words) => {
   const { text, exits, next } = left(graceMs)
   for (let turn = 0; turn < 3; turn++) next('Immediate', 'PipeWrap', 'Timeout', 'Immediate')
-  expect(text).toEqual([`quiesce: ${words}: Timeout; exiting\n`])
+  expect(text).toEqual([`quiesce: ${words}: Timeout; exiting [WARN_STILL_ALIVE]\n`])
   expect(exits).toEqual([5])
 })
 
@@ -55,7 +55,7 @@ test('what is destroyed in the last step has two turns to be closed, and is not 
   expect([text, exits]).toEqual([[], []])
   next('Immediate')
   const reason = 'what node does not name, such as a worker thread or a loop of setImmediate()'
-  expect(text).toEqual([`quiesce: ended, out of time, and still alive because of: ${reason}; exiting\n`])
+  expect(text).toEqual([`quiesce: ended, out of time, and still alive because of: ${reason}; exiting [WARN_STILL_ALIVE]\n`])
   expect(exits).toEqual([5])
 })
 

@@ -62,7 +62,10 @@ test('the report that was written names lines of the log that were lost after it
   await life.start()
   await life.stop()
   expect(said).toContain('the server is exiting')
-  expect(read()).toMatchObject({ exitCode: 0, warnings: [{ message: 'log lines were lost', details: { lines: 3 } }] })
+  expect(read()).toMatchObject({
+    exitCode: 0,
+    warnings: [{ message: 'log lines were lost', details: { code: 'WARN_LOG_LOST', lines: 3 } }],
+  })
   expect(process.stderrText).toContain('quiesce: 3 log lines were lost')
 })
 
@@ -167,7 +170,7 @@ describe('the exit of the process', () => {
     life.events$.subscribe(({ type }) => void events.push(type))
     await life.start()
     expect(() => process.exit(0)).toThrow('process.exit(0)')
-    expect(process.stderrText).toBe('quiesce: 2 log lines were lost\n')
+    expect(process.stderrText).toBe('quiesce: 2 log lines were lost [WARN_LOG_LOST]\n')
     expect(events).not.toContain('handlers')
     await life.stop()
   })

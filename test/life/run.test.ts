@@ -192,7 +192,7 @@ function notified({ options, env = {}, run = runLifecycle, inProcess, ...given }
 
 test.each([
   ['the grace of its life', 0, 1_000],
-  ['the time in which what was destroyed closes when the deadline has cut that', 5, 10],
+  ['the time in which what was destroyed closes when the deadline has cut that', 5, 100],
 ] as const)('a process that does not end by itself has %s', async (_, exitCode, graceMs) => {
   const { process, clock, end } = notified({ present: () => Promise.resolve({ saysWhy: true, end: () => {} }) })
   await end(exitCode)

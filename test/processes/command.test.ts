@@ -376,12 +376,13 @@ describe.runIf(existsSync('/dev/full'))('output that cannot be written', () => {
     await expect.poll(() => isLatched(child.pid as number), { interval: 1, timeout: 20_000 }).toBe(true)
     child.kill('SIGTERM')
     expect(await exited).toBe(0)
-    const [, lines] = /^quiesce: (\d+) log lines were lost\nquiesce: standard output: ENOSPC.*\n$/.exec(await stderr) ?? []
+    const [, lines] =
+      /^quiesce: (\d+) log lines were lost \[WARN_LOG_LOST\]\nquiesce: standard output: ENOSPC.*\n$/.exec(await stderr) ?? []
     expect(Number(lines)).toBeGreaterThan(1)
     expect(JSON.parse(await readFile(reportFile, 'utf8'))).toMatchObject({
       exitCode: 0,
       errors: [],
-      warnings: [{ message: 'log lines were lost', details: { lines: Number(lines) } }],
+      warnings: [{ message: 'log lines were lost', details: { code: 'WARN_LOG_LOST', lines: Number(lines) } }],
     })
   })
 

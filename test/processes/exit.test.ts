@@ -19,7 +19,9 @@ test('a process that something else keeps alive is told on, and ended, a second 
   expect(at - toldAt).toBeGreaterThan(990)
   expect(at - toldAt).toBeLessThan(PROMPT_MS)
   expect(program.lines).toContain('resolved 4')
-  expect(program.lines.at(-1)).toBe('quiesce: ended, but still alive after 1000 ms because of: Timeout, Timeout; exiting')
+  expect(program.lines.at(-1)).toBe(
+    'quiesce: ended, but still alive after 1000 ms because of: Timeout, Timeout; exiting [WARN_STILL_ALIVE]',
+  )
 })
 
 test('what keeps it alive is named', async () => {
@@ -27,7 +29,7 @@ test('what keeps it alive is named', async () => {
   await program.serving()
   program.signal('SIGTERM')
   expect((await program.ended()).code).toBe(0)
-  expect(program.lines.at(-1)).toBe('quiesce: ended, but still alive after 1000 ms because of: TCPServerWrap; exiting')
+  expect(program.lines.at(-1)).toBe('quiesce: ended, but still alive after 1000 ms because of: TCPServerWrap; exiting [WARN_STILL_ALIVE]')
 })
 
 test('the wait for what keeps it alive comes out of the budget: it is gone by the deadline', async () => {
@@ -42,7 +44,9 @@ test('the wait for what keeps it alive comes out of the budget: it is gone by th
   expect(code).toBe(5)
   // When there is time it may live on for a second.
   expect(at - resolvedAt).toBeLessThan(800)
-  expect(program.lines.at(-1)).toMatch(/^quiesce: ended, out of time, and still alive because of: Timeout, Timeout; exiting$/)
+  expect(program.lines.at(-1)).toMatch(
+    /^quiesce: ended, out of time, and still alive because of: Timeout, Timeout; exiting \[WARN_STILL_ALIVE\]$/,
+  )
 })
 
 test('an orderly end gives what is alive the rest of the budget', async () => {
@@ -63,7 +67,7 @@ test('a worker thread that keeps it alive is no stream', async () => {
   await program.serving()
   program.signal('SIGTERM')
   expect((await program.ended()).code).toBe(0)
-  expect(program.lines.at(-1)).toMatch(/^quiesce: ended, but still alive after 1000 ms because of: .*; exiting$/)
+  expect(program.lines.at(-1)).toMatch(/^quiesce: ended, but still alive after 1000 ms because of: .*; exiting \[WARN_STILL_ALIVE\]$/)
   expect(program.lines.at(-1)).not.toMatch(/PipeWrap|TTYWrap/)
 })
 
@@ -95,7 +99,9 @@ test('a deadline that is missed after the report was written is said on standard
   const { code } = await program.ended()
   expect(code).toBe(program.report().exitCode)
   expect(program.report().warnings).toEqual([])
-  expect(program.lines.at(-1)).toMatch(/^quiesce: the deadline was missed by .+: the event loop was blocked, or the process was paused$/)
+  expect(program.lines.at(-1)).toMatch(
+    /^quiesce: the deadline was missed by .+: the event loop was blocked, or the process was paused \[WARN_DEADLINE_MISSED\]$/,
+  )
 })
 
 test('with exit: natural it may stay as long as it likes', async () => {

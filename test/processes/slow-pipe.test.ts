@@ -127,10 +127,10 @@ test('a reader that is gone does not end the server', async () => {
   expect(report).toMatchObject({
     exitCode: 0,
     errors: [],
-    warnings: [{ message: 'log lines were lost', details: { lines: expect.any(Number) } }],
+    warnings: [{ message: 'log lines were lost', details: { code: 'WARN_LOG_LOST', lines: expect.any(Number) } }],
   })
   // The log cannot tell any more.
-  expect(program.lines).toContain(`quiesce: ${report.warnings[0]?.details?.['lines']} log lines were lost`)
+  expect(program.lines).toContain(`quiesce: ${report.warnings[0]?.details?.['lines']} log lines were lost [WARN_LOG_LOST]`)
 })
 
 test('nor do the program’s own words to a reader that is gone', async () => {

@@ -12,7 +12,7 @@ async function endOf(plan: object, nodeOptions: readonly string[] = []) {
   return program.lines
 }
 
-const ONE = 'quiesce: a life was created and never started, so nothing was served: call run() on it, or start()'
+const ONE = 'quiesce: a life was created and never started, so nothing was served: call run() on it, or start() [WARN_NOT_STARTED]'
 
 describe('a process that ends with a life that was never begun', () => {
   test.each(['server', 'life'])('says so in one line: %s', async (kind) => {
@@ -39,7 +39,8 @@ describe('a process that ends with a life that was never begun', () => {
   })
 })
 
-const LISTENS = 'quiesce: a server listens, but run() was not called on its life: SIGTERM will drop the requests in flight. Call run()'
+const LISTENS =
+  'quiesce: a server listens, but run() was not called on its life: SIGTERM will drop the requests in flight. Call run() [WARN_NOT_STARTED]'
 
 describe('a server that listens, with a life that was never begun', () => {
   test('is told of by the process itself, which dies of SIGTERM', { timeout: 60_000 }, async () => {

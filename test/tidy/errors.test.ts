@@ -25,13 +25,14 @@ test('every code of a warning is in the table, and in the document', () => {
   expect(warnings.filter((code) => !document.includes(`| \`${code}\` |`))).toEqual([])
 })
 
-/** What is said of a life by `run()` is a warning with a code, or how it has ended. */
-test('what run() says while a life runs has a code', () => {
-  const [run] = sources('src/process').filter(({ path }) => path.endsWith('/run.ts'))
-  const calls: string[] = []
-  walk(run?.ast as ts.Node, (node) => {
-    if (ts.isCallExpression(node) && node.expression.getText() === 'say') calls.push(node.arguments[1]?.getText() ?? '')
-  })
-  // The first two are of a Warning; the last is what to do when it could not start.
-  expect(calls).toEqual(['message', 'life.startAdvice', 'message'])
+/** Files with lines that have no code: how a server ended, errors of its program, and news. */
+const WITHOUT_CODE = ['src/lifecycle/final-output.ts', 'src/log/said-errors.ts', 'src/process/run.ts']
+
+test('lines on standard error have a code, but for those that say why a server ended, and errors of its program', () => {
+  const plain: string[] = []
+  for (const { path, ast } of sources('src'))
+    walk(ast, (node) => {
+      if (ts.isCallExpression(node) && node.expression.getText() === 'sayOnStandardError') plain.push(path)
+    })
+  expect([...new Set(plain)].sort()).toEqual([...WITHOUT_CODE, 'src/log/terminal.ts'].sort())
 })
