@@ -28,6 +28,11 @@ const plan = () => testing.planOf(life())
 const exploration = () => testing.explore(MACHINE)
 const MACHINE = createMachine({})
 const server = () => apiserver.createApiServer(apiserver.completeConfig({ platform: 'unknown' }))
+const identified = () => {
+  const known = server()
+  apiserver.addIdentityLease(known)
+  return known
+}
 const LIST_WATCH = () => apiserver.storageListWatch('n', apiserver.memoryStorage().resource())
 const AUTHORIZER = { authorize: () => ({ decision: 'allow' }) }
 
@@ -82,6 +87,8 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
     'namespaceGroup(storage)': () => [apiserver.memoryStorage().resource()],
     'namespaceLifecycle(namespaces)': () => [apiserver.memoryStorage().resource()],
     'addIdentityLease(server, options?)': () => [server(), {}],
+    'addStorageVersions(server, options?)': () => [identified(), {}],
+    'storageVersionGroup(storage)': () => [apiserver.memoryStorage().resource()],
     'addLeaderElection(server, options)': () => [server(), {}],
     'createLeaderElector(leases, options)': () => [{ get: () => {}, create: () => {}, update: () => {} }, {}],
     'leaseGroup(storage)': () => [apiserver.memoryStorage().resource()],

@@ -83,6 +83,7 @@ const OBJECTS: Readonly<Record<string, Of>> = {
       'installLegacyApiGroup(prefix, group)': ['/api', apiserver.apiGroup({ group: '', versions: {} })],
       'watchActors(root)': [{ sessionId: 'x', system: {} }],
       'enableGarbageCollection(...resources)': [apiserver.LEASES],
+      'holdWrites(barrier)': [nothing],
       'handle(path, handler, options?)': ['/a', nothing, {}],
       'handlePrefix(path, handler, options?)': ['/a/', nothing, {}],
       'handleUpgrade(path, handler)': ['/a', nothing],

@@ -29,6 +29,7 @@ import type { ApiGroup } from './groups/api-group.ts'
 import { awaitedGroups } from './groups/awaited-groups.ts'
 import type { GroupInstaller } from './groups/group-installer.ts'
 import type { Resource } from './groups/resource/define-resource.ts'
+import type { WriteBarrier } from './groups/write-barrier.ts'
 import { installerFor } from './groups-of-server.ts'
 import { LoopbackBeforeLife, type WithLoopback, withLoopback } from './loopback/before-life.ts'
 import type { Loopback, LoopbackClient } from './loopback/loopback.ts'
@@ -217,6 +218,18 @@ export class ApiServer implements Delegate {
   enableGarbageCollection(...resources: readonly Resource[]): void {
     this.#groups.collect(resources)
     this.nextDelegate.enableGarbageCollection?.(...resources)
+  }
+
+  /**
+   * Has writes of objects that are kept, of this server and those behind it, be answered with 503
+   * and `Retry-After` for as long as a barrier says why: `addStorageVersions()` has one. It is
+   * asked about each write, behind all filters; reads pass.
+   * @throws QuiesceError ERR_OPTION_INVALID
+   * @see kubernetes/apiserver pkg/endpoints/filters/storageversion.go
+   */
+  holdWrites(barrier: WriteBarrier): void {
+    this.#groups.hold(barrier)
+    this.nextDelegate.holdWrites?.(barrier)
   }
 
   /**

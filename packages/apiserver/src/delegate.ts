@@ -1,6 +1,7 @@
 import { checkArguments, type InspectedRoot, type ServedLife } from './engine.ts'
 import type { ApiGroup } from './groups/api-group.ts'
 import type { Resource } from './groups/resource/define-resource.ts'
+import type { WriteBarrier } from './groups/write-barrier.ts'
 import type { Loopback } from './loopback/loopback.ts'
 import { notFoundUntilComplete } from './mux/not-found.ts'
 import type { ApiHandler } from './mux/path-mux.ts'
@@ -26,6 +27,8 @@ export interface Delegate {
   readonly actors?: () => readonly InspectedRoot[]
   /** Has deletions of these kinds, here or behind, have the garbage collector's finalizers. */
   readonly enableGarbageCollection?: (...resources: readonly Resource[]) => void
+  /** Has writes of objects, here or behind, wait for a barrier. */
+  readonly holdWrites?: (barrier: WriteBarrier) => void
   /** The one behind it, to walk the chain; undefined at its end. */
   readonly nextDelegate: Delegate | undefined
   /** The server that is run is being prepared: its life and its own client are those of all. */

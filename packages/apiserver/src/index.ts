@@ -102,6 +102,7 @@ export { type MemoryStorage, type MemoryStorageOptions, memoryStorage } from './
 export type { ListQuery, MaybePromise, Page, ReviewContext, Storage, StorageEvent, StorageWatch } from './groups/storage/storage.ts'
 export { storageInVersion } from './groups/storage/storage-in-version.ts'
 export { type StorageOverOptions, type StorageTuning, type StoreStorage, storageOver } from './groups/storage/storage-over.ts'
+export type { AttemptedWrite, WriteBarrier } from './groups/write-barrier.ts'
 export { createInformer, type Informer, type InformerEvent, type InformerOptions } from './informer/informer.ts'
 export type { Indexer } from './informer/object-cache.ts'
 export { type InformerScope, type SharedInformers, type SharedInformersOptions, sharedInformers } from './informer/shared-informers.ts'
@@ -128,6 +129,15 @@ export type { RequestMetrics } from './request-metrics.ts'
 export type { FetchApp } from './served-paths.ts'
 export { conflict, expired, notFound, type QualifiedResource, StatusError, serviceUnavailable } from './status-errors.ts'
 export type { StorageProbe, StorageReadiness } from './storage-readiness.ts'
+export {
+  type ServerStorageVersion,
+  STORAGE_VERSIONS,
+  type StorageVersion,
+  type StorageVersionCondition,
+  type StorageVersionStatus,
+  storageVersionGroup,
+} from './storage-versions/storage-version.ts'
+export { addStorageVersions, type StorageVersionOptions } from './storage-versions/storage-version-updater.ts'
 export type { EtcdTls } from './store/etcd/etcd-client.ts'
 export { type EtcdEngineOptions, etcdEngine } from './store/etcd/etcd-engine.ts'
 export { type FileEngineOptions, fileEngine } from './store/file-engine.ts'

@@ -11,6 +11,7 @@ import { openApiV2Page } from './openapi/v2-page.ts'
 import { groupVersion, type Resource } from './resource/define-resource.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import type { RestWorld } from './rest/rest-request.ts'
+import type { WriteBarrier } from './write-barrier.ts'
 
 /** Where the group without a name may be. */
 const LEGACY_PREFIXES = ['/api']
@@ -22,7 +23,7 @@ const RESOURCE = withFields('what defineResource() returns', 'group', 'plural')
 
 /** What of a server a group needs when it is installed. */
 export interface InstallerParts {
-  readonly world: Omit<RestWorld, 'collects'>
+  readonly world: Omit<RestWorld, 'collects' | 'barriers'>
   /** Groups of the servers behind this one, which its discovery names, too. */
   readonly delegated: () => readonly ApiGroup[]
   readonly storages: StorageHost
@@ -42,6 +43,7 @@ export class GroupInstaller {
   readonly #world: RestWorld
   /** Kinds that a garbage collector looks after, by their qualified names. */
   readonly #collected = new Set<string>()
+  readonly #barriers: WriteBarrier[] = []
   #groups: readonly ApiGroup[] = []
   #container = new Container([])
   /** `/apis/GROUP`, or `/api`: everything below them is the container's. */
@@ -50,7 +52,7 @@ export class GroupInstaller {
   constructor(parts: InstallerParts) {
     this.#parts = parts
     this.#storages = new GroupStorages(parts.storages)
-    this.#world = { ...parts.world, collects: (of) => this.#collected.has(qualifiedName(of)) }
+    this.#world = { ...parts.world, collects: (of) => this.#collected.has(qualifiedName(of)), barriers: this.#barriers }
     this.openApi = openApiPages(
       () => this.allGroups,
       parts.info,
@@ -79,6 +81,12 @@ export class GroupInstaller {
   collect(resources: readonly Resource[]): void {
     checkArguments('enableGarbageCollection(...resources)', [resources, RESOURCE])
     for (const { group, plural } of resources) this.#collected.add(qualifiedName({ group, resource: plural }))
+  }
+
+  /** Has writes wait for a barrier, from the next one on. */
+  hold(barrier: WriteBarrier): void {
+    checkArguments('holdWrites(barrier)', [barrier, 'a function'])
+    this.#barriers.push(barrier)
   }
 
   /** Groups may come later. */

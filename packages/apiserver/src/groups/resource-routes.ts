@@ -8,6 +8,7 @@ import { verbsOfResource } from './api-group.ts'
 import type { Route } from './container.ts'
 import { createObject } from './rest/create.ts'
 import { deleteCollection, deleteObject } from './rest/delete.ts'
+import { passBarriers } from './rest/pass-barriers.ts'
 import { PATCH_TYPES, patchObject } from './rest/patch.ts'
 import { getObject, listObjects } from './rest/read.ts'
 import { RestRequest, type RestWorld, type ServedResource, type Subresource } from './rest/rest-request.ts'
@@ -95,7 +96,9 @@ const handlerOf =
   async (request) => {
     const exchange = apiExchangeOf(request) as ApiExchange
     try {
-      await verb(new RestRequest(exchange, served, subresource, world))
+      const rest = new RestRequest(exchange, served, subresource, world)
+      passBarriers(rest)
+      await verb(rest)
     } catch (thrown) {
       answerFor(exchange, thrown, world)
     }

@@ -17,6 +17,7 @@ import {
 } from '../engine.ts'
 import { exponentialMs } from '../informer/backoff.ts'
 import { microTime } from '../micro-time.ts'
+import { pauseOn } from '../pause-on.ts'
 import { StatusError } from '../status-errors.ts'
 import { LEASES, type Lease } from './lease.ts'
 
@@ -58,6 +59,19 @@ export interface IdentityLeaseOptions {
   readonly clock?: Clock
 }
 
+/** What a server is known by. */
+export interface ServerIdentity {
+  /** The name of its lease, once it listens. */
+  readonly id: () => string
+  /** Selects the leases of servers of its kind. */
+  readonly component: string
+}
+
+const IDENTITIES = new WeakMap<ApiServer, ServerIdentity>()
+
+/** Undefined: it has no identity lease. */
+export const identityOf = (server: ApiServer): ServerIdentity | undefined => IDENTITIES.get(server)
+
 const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook', 'loopback')
 
 /**
@@ -85,12 +99,14 @@ export function addIdentityLease(server: ApiServer, options: IdentityLeaseOption
   const leaseMs = parseDuration(`leaseDuration ${of}`, leaseDuration)
   const renewMs = parseDuration(`renewInterval ${of}`, renewInterval)
   const garbageMs = parseDuration(`garbageInterval ${of}`, garbageInterval)
-  const leases = loopbackResource(server.loopback, LEASES, { namespace: NAMESPACE, labelSelector: `${COMPONENT_LABEL}=${component}` })
+  const labelSelector = `${COMPONENT_LABEL}=${component}`
+  const leases = loopbackResource(server.loopback, LEASES, { namespace: NAMESPACE, labelSelector })
+  const ownName = (): string => id ?? apiServerId(server.loopback.addresses)
   const failed = (what: string, error: unknown): void =>
     server.warn(`${what}: ${toError(error).message}; it is tried again`, { error: errorRecord(error) })
   let identity: IdentityLease | undefined
   server.addPostStartHook(IDENTITY_HOOK, ({ signal }) => {
-    const name = id ?? apiServerId(server.loopback.addresses)
+    const name = ownName()
     identity = new IdentityLease({
       leases,
       clock,
@@ -101,6 +117,7 @@ export function addIdentityLease(server: ApiServer, options: IdentityLeaseOption
     })
     void identity.keep(renewMs, signal)
   })
+  IDENTITIES.set(server, { id: ownName, component: labelSelector })
   server.addPreShutdownHook(IDENTITY_HOOK, ({ signal }) => identity?.giveUp(signal))
   server.addPostStartHook(IDENTITY_GARBAGE_HOOK, ({ signal }) => {
     void every(clock, garbageMs, signal, () =>
@@ -173,7 +190,7 @@ class IdentityLease {
       )
       this.#renewing = renewed
       failures = (await renewed) ? 0 : failures + 1
-      await pause(clock, failures === 0 ? renewMs * (1 + JITTER * systemHost.random()) : exponentialMs(BACKOFF, failures, () => 0), ended)
+      await pauseOn(clock, failures === 0 ? renewMs * (1 + JITTER * systemHost.random()) : exponentialMs(BACKOFF, failures, () => 0), ended)
     }
   }
 
@@ -246,20 +263,6 @@ const isGone = hasCode(404)
 async function every(clock: Clock, ms: number, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
   while (!signal.aborted) {
     await act()
-    await pause(clock, ms, signal)
+    await pauseOn(clock, ms, signal)
   }
-}
-
-/** Ends early with the signal. */
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clock.clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = clock.setTimeout(end, ms)
-    if (signal.aborted) end()
-    else signal.addEventListener('abort', end)
-  })
 }

@@ -6,6 +6,7 @@ import type { AdmissionPlugin } from '../admission/plugin.ts'
 import type { ObjectKey } from '../api-object.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { WriteBarrier } from '../write-barrier.ts'
 
 /** What all requests for objects need of the server that they come to. */
 export interface RestWorld {
@@ -17,6 +18,8 @@ export interface RestWorld {
   readonly admission: readonly AdmissionPlugin[]
   /** Whether a garbage collector looks after objects of this kind: only then it has finalizers. */
   readonly collects: (of: QualifiedResource) => boolean
+  /** What may hold writes of objects that are kept. */
+  readonly barriers: readonly WriteBarrier[]
   /** Bytes of a body. */
   readonly bodyMax: number
   /** Is given what a storage or a strategy has thrown that is no answer. */
