@@ -24,6 +24,7 @@ import {
 import { withoutServers, withServer } from '#apiserver/storage-versions/server-entries.ts'
 import { GADGETS, gadget, gadgetGroup, gadgets, kept } from '../groups/gadgets.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
+import { row } from '../support/row.ts'
 
 const STORAGE_VERSIONS = '/apis/internal.apiserver.k8s.io/v1alpha1/storageversions'
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -91,7 +92,7 @@ function gate() {
 }
 
 describe('a server', () => {
-  test('says in which version it stores what it keeps, and reads and serves', async () => {
+  row('AG-16', 'says in which version it stores what it keeps, and reads and serves', async () => {
     const of = shared()
     const legacy = defineResource({ group: '', kind: 'Note', plural: 'notes', scope: 'Cluster', versions: { v1: { schema: {} } } })
     const {
@@ -142,7 +143,7 @@ describe('a server', () => {
     ])
   })
 
-  test('writes no object before it has said so, and what it needs for that all the same', async () => {
+  row('AG-15', 'writes no object before it has said so, and what it needs for that all the same', async () => {
     const of = shared()
     const { storage, open } = gate()
     const { ask, create, isReady } = await replica(of, { storage, more: (server) => void server.installApiGroups(...selfReviews()) })

@@ -21,6 +21,7 @@ import {
   storageListWatch,
 } from '#apiserver/index.ts'
 import { serveApi } from '../support/api-server.ts'
+import { row } from '../support/row.ts'
 import { BETA, GADGETS, gadget, gadgetGroup, gadgets, kept, storedGadget } from './gadgets.ts'
 
 interface Json {
@@ -56,7 +57,7 @@ async function serve(resource: Resource = gadgets(), storage: Storage = memorySt
 }
 
 describe('an object of a kind with several versions', () => {
-  test('is created by one, read by all, and stored in one', async () => {
+  row('RS-31', 'is created by one, read by all, and stored in one', async () => {
     const { json, storage } = await serve()
     const created = await json('POST', GADGETS('v1beta1'), gadget('v1beta1', 'a', { width: '3mm' }, { labels: { of: 'test' } }))
     expect([created.code, created.body['apiVersion'], created.body['spec']]).toEqual([201, 'demo.example/v1beta1', { width: '3mm' }])
@@ -113,7 +114,7 @@ describe('an object of a kind with several versions', () => {
     expect((await json('GET', `${GADGETS('v1alpha1')}/a/status`)).code).toBe(404)
   })
 
-  test('is of the version of its path', async () => {
+  row('RS-32', 'is of the version of its path', async () => {
     const { json } = await serve()
     const { code, body } = await json('POST', GADGETS('v1'), gadget('v1beta1', 'a'))
     expect([code, body['message']]).toEqual([
@@ -148,7 +149,7 @@ describe('an object of a kind with several versions', () => {
 })
 
 describe('watches', () => {
-  test('of each version see every change once, as that version has it', async () => {
+  row('WT-13', 'of each version see every change once, as that version has it', async () => {
     const { json, watch } = await serve()
     const versions = ['v1', 'v1beta1', 'v1beta1', 'v1alpha1']
     const all = await Promise.all(versions.map((version) => watch(`${GADGETS(version)}?watch=1&labelSelector=seen`)))
@@ -238,7 +239,7 @@ describe('the version in which objects are stored', () => {
     expect((await json('GET', `${GADGETS('v1')}/b`)).body['spec']).toEqual({ size: 9, color: 'red' })
   })
 
-  test('comes to old objects by writes that change nothing, of any version, and once', async () => {
+  row('RS-33', 'comes to old objects by writes that change nothing, of any version, and once', async () => {
     const { json, storage, watch } = await changed()
     const next = await watch(
       `${GADGETS('v1')}?watch=1&resourceVersion=${(await json('GET', GADGETS('v1'))).body['metadata'].resourceVersion as string}`,
@@ -300,7 +301,7 @@ describe('the version in which objects are stored', () => {
     expect(await versionsOf(storage)).toEqual([NEW, NEW, OLD, NEW])
   })
 
-  test('is what discovery has a hash of, the same for all versions', async () => {
+  row('DI-11', 'is what discovery has a hash of, the same for all versions', async () => {
     const hashes = async (resource: Resource) => {
       const { json } = await serve(resource)
       const versions = await Promise.all(['v1', 'v1beta1', 'v1alpha1'].map((version) => json('GET', `/apis/demo.example/${version}`)))
@@ -313,7 +314,7 @@ describe('the version in which objects are stored', () => {
   })
 })
 
-test('discovery and OpenAPI have each version, in the order of preference', async () => {
+row('DI-12', 'discovery and OpenAPI have each version, in the order of preference', async () => {
   const { json } = await serve()
   expect((await json('GET', '/apis/demo.example')).body).toMatchObject({
     versions: ['v1', 'v1beta1', 'v1alpha1'].map((version) => ({ groupVersion: `demo.example/${version}`, version })),
@@ -451,7 +452,7 @@ describe('a conversion', () => {
     expect(await storedGadget(storage, 'a')).toBeUndefined()
   })
 
-  test('may change labels and annotations, and nothing else of metadata', async () => {
+  row('RS-34', 'may change labels and annotations, and nothing else of metadata', async () => {
     const toHub: Conversion['toHub'] = ({ spec, metadata }) => ({
       spec: { size: Number.parseInt((spec as { width: string }).width, 10) },
       metadata: {
