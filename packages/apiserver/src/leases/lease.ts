@@ -38,23 +38,23 @@ export const LEASES: Resource<Lease> = defineResource({
     v1: {
       schema: {
         type: 'object',
-        description: 'Who has something for a time, and renews that.',
+        description: 'A lease: its holder has it for a time, and renews it.',
         properties: {
           spec: {
             type: 'object',
-            description: 'The state of the lease.',
+            description: 'Holder and times of the lease.',
             properties: {
-              holderIdentity: { type: 'string', description: 'Who has it; empty: it can be taken.' },
-              leaseDurationSeconds: { type: 'integer', ...INT32, description: 'How long it is held after it was renewed.' },
-              acquireTime: microTimeField('When its holder came to it.'),
-              renewTime: microTimeField('When its holder renewed it last.'),
-              leaseTransitions: { type: 'integer', ...INT32, description: 'How often it has gone from one holder to another.' },
+              holderIdentity: { type: 'string', description: 'Identity of the holder. Empty when a candidate may take the lease.' },
+              leaseDurationSeconds: { type: 'integer', ...INT32, description: 'Seconds that the lease is valid after a renewal.' },
+              acquireTime: microTimeField('Time when the holder took the lease.'),
+              renewTime: microTimeField('Time of the last renewal.'),
+              leaseTransitions: { type: 'integer', ...INT32, description: 'Number of times that the holder has changed.' },
             },
           },
         },
       },
       columns: [
-        { name: 'Holder', type: 'string', path: '.spec.holderIdentity', description: 'Who has it.' },
+        { name: 'Holder', type: 'string', path: '.spec.holderIdentity', description: 'Identity of the holder.' },
         { name: 'Age', type: 'date', path: '.metadata.creationTimestamp' },
       ],
     },

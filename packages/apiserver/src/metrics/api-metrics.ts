@@ -92,51 +92,51 @@ export class ApiMetrics implements RequestMetrics {
     const withDryRun = [...OF_REQUEST, 'dry_run']
     this.#requests = registry.counter({
       name: 'apiserver_request_total',
-      help: 'Requests that were let in, by what they ask for and the status that was sent.',
+      help: 'Accepted requests, by what they ask for and by the status of the answer.',
       labels: [...withDryRun, 'code'],
       seriesMax: COUNTS_MAX,
     })
     this.#durations = registry.histogram({
       name: 'apiserver_request_duration_seconds',
-      help: 'Time from the arrival of a request to the end of its answer.',
+      help: 'Time from the arrival of a request to the end of its answer, in seconds.',
       labels: withDryRun,
       bounds: [0.005, 0.025, ...SLOW_BOUNDS],
     })
     this.#slis = registry.histogram({
       name: 'apiserver_request_sli_duration_seconds',
-      help: 'The same without the time that webhooks and the queue of flow control took.',
+      help: 'Time of requests without the time that webhooks and the queue of flow control took, in seconds.',
       labels: OF_REQUEST,
       bounds: SLOW_BOUNDS,
     })
     this.#sizes = registry.histogram({
       name: 'apiserver_response_sizes',
-      help: 'Bytes of answers to GET and LIST that say how long they are.',
+      help: 'Bytes of answers to GET and LIST that have a Content-Length.',
       labels: OF_REQUEST,
       bounds: exponentialBounds(1_000, 10, 7),
     })
     this.#lasting = registry.gauge({
       name: 'apiserver_longrunning_requests',
-      help: 'Requests that last and are served now.',
+      help: 'Long-running requests under way.',
       labels: OF_REQUEST,
     })
     this.#terminations = registry.counter({
       name: 'apiserver_request_terminations_total',
-      help: 'Requests that were ended in self-defence, by the status that was sent.',
+      help: 'Requests that the server ended to protect itself, by the status of the answer.',
       labels: [...OF_REQUEST, 'code'],
     })
     this.#aborts = registry.counter({
       name: 'apiserver_request_aborts_total',
-      help: 'Answers that were broken off because their handlers wanted that.',
+      help: 'Answers that their handlers broke off with ABORT_HANDLER.',
       labels: OF_REQUEST.slice(0, -1),
     })
     this.#postTimeouts = registry.counter({
       name: 'apiserver_request_post_timeout_total',
-      help: 'Handlers that ended after the time of their requests was over.',
+      help: 'Handlers that ended after the timeout of their requests.',
       labels: ['source', 'status'],
     })
     this.#filters = registry.histogram({
       name: 'apiserver_request_filter_duration_seconds',
-      help: 'Time that filters took which did not decide at once.',
+      help: 'Time of filters that did not decide at once, in seconds.',
       labels: ['filter'],
       bounds: FILTER_BOUNDS,
     })
@@ -146,20 +146,24 @@ export class ApiMetrics implements RequestMetrics {
       help: 'Requests with accepted credentials, by kind of user.',
       labels: ['username'],
     })
-    this.#attempts = registry.counter({ name: 'authentication_attempts', help: 'Credentials that were looked at.', labels: ['result'] })
+    this.#attempts = registry.counter({
+      name: 'authentication_attempts',
+      help: 'Attempts to authenticate a request, by result.',
+      labels: ['result'],
+    })
     this.#attemptDurations = registry.histogram({
       name: 'authentication_duration_seconds',
-      help: 'Time that was taken to look at credentials.',
+      help: 'Time to authenticate a request, in seconds.',
       ...ofResult,
     })
     this.#decisions = registry.counter({
       name: 'authorization_attempts_total',
-      help: 'Requests that were decided about, by the decision.',
+      help: 'Decisions of the authorizer, by decision.',
       labels: ['result'],
     })
     this.#decisionDurations = registry.histogram({
       name: 'authorization_duration_seconds',
-      help: 'Time that was taken to decide about a request.',
+      help: 'Time to authorize a request, in seconds.',
       ...ofResult,
     })
     this.#series = new SeriesMap(withDryRun, (values) => ({

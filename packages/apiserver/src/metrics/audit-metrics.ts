@@ -13,9 +13,13 @@ export function auditMetrics({ events, errors, levels, rejected }: AuditCounters
       .map(([name, value]) => ({ labels: { [label]: name }, value }))
   const one = (value: number) => [{ labels: {}, value }]
   return [
-    counter('apiserver_audit_event_total', 'Audit events that were given to the backend.', one(events)),
+    counter('apiserver_audit_event_total', 'Audit events that the backend was given.', one(events)),
     counter('apiserver_audit_error_total', 'Audit events that a plugin could not deliver.', by('plugin', errors)),
-    counter('apiserver_audit_level_total', 'Requests by the level at which they were audited.', by('level', levels)),
-    counter('apiserver_audit_requests_rejected_total', 'Requests that were refused because they could not be audited.', one(rejected)),
+    counter('apiserver_audit_level_total', 'Audited requests, by level.', by('level', levels)),
+    counter(
+      'apiserver_audit_requests_rejected_total',
+      'Requests that were refused because their audit event could not be recorded.',
+      one(rejected),
+    ),
   ]
 }

@@ -54,28 +54,28 @@ export const NAMESPACES: Resource<Namespace> = defineResource({
     v1: {
       schema: {
         type: 'object',
-        description: 'A part of the objects of a server, with names of their own.',
+        description: 'A namespace: names of objects are unique inside it.',
         properties: {
           spec: {
             type: 'object',
-            description: 'What keeps the namespace.',
+            description: 'Finalizers of the namespace.',
             properties: {
               finalizers: {
                 type: 'array',
                 items: { type: 'string' },
                 'x-kubernetes-list-type': 'atomic',
-                description: 'Who has still to do something before a namespace that is deleted is gone.',
+                description: 'Names of the programs that have to finish their work before a deleted namespace is removed.',
               },
             },
           },
           status: {
             type: 'object',
-            description: 'The state of the namespace.',
+            description: 'Current state of the namespace.',
             properties: {
-              phase: { type: 'string', description: 'Active, or Terminating from when it is deleted on.' },
+              phase: { type: 'string', description: 'Active, or Terminating once its deletion was requested.' },
               conditions: {
                 type: 'array',
-                description: 'What is known of the deletion of what is in it.',
+                description: 'Progress of the deletion of its contents.',
                 'x-kubernetes-list-type': 'map',
                 'x-kubernetes-list-map-keys': ['type'],
                 items: {
@@ -95,7 +95,7 @@ export const NAMESPACES: Resource<Namespace> = defineResource({
         },
       },
       columns: [
-        { name: 'Status', type: 'string', path: '.status.phase', description: 'The state of the namespace.' },
+        { name: 'Status', type: 'string', path: '.status.phase', description: 'Current state of the namespace.' },
         { name: 'Age', type: 'date', path: '.metadata.creationTimestamp' },
       ],
       subresources: { status: true, finalize: true },

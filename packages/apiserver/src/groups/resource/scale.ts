@@ -19,18 +19,21 @@ const scaleOfScope = (scope: 'Namespaced' | 'Cluster'): Resource =>
       v1: {
         schema: {
           type: 'object',
-          description: 'How many of something there are to be, and are.',
+          description: 'A scale: the wanted and the current number of replicas.',
           properties: {
             spec: {
               type: 'object',
-              description: 'What is asked for.',
-              properties: { replicas: count('How many there are to be.') },
+              description: 'The wanted state.',
+              properties: { replicas: count('Wanted number of replicas.') },
               default: {},
             },
             status: {
               type: 'object',
-              description: 'What is there.',
-              properties: { replicas: count('How many there are.'), selector: { type: 'string', description: 'Which ones.' } },
+              description: 'The current state.',
+              properties: {
+                replicas: count('Current number of replicas.'),
+                selector: { type: 'string', description: 'Selector of the replicas.' },
+              },
             },
           },
         },

@@ -71,12 +71,12 @@ const AUTHORIZATION = 'authorization.k8s.io'
 
 const selector = (of: string): JsonSchema => ({
   type: 'object',
-  description: `To which ${of} a request for several objects is narrowed.`,
+  description: `The ${of} that a request for several objects selects.`,
   properties: {
-    rawSelector: text('As it stands in the query of a request.'),
+    rawSelector: text('Selector as in the query of a request.'),
     requirements: {
       type: 'array',
-      description: 'The same, read.',
+      description: 'Requirements of the selector.',
       items: {
         type: 'object',
         properties: { key: { type: 'string' }, operator: { type: 'string' }, values: { type: 'array', items: { type: 'string' } } },
@@ -93,27 +93,27 @@ const SELECTOR: MessageShape = {
 const ACCESS = review(
   AUTHORIZATION,
   'SelfSubjectAccessReview',
-  'Whether the user who asks may do something.',
+  'A question whether the sender may do something.',
   {
     resourceAttributes: {
       type: 'object',
-      description: 'What is to be done with a resource.',
+      description: 'A request about a resource.',
       properties: {
-        namespace: text('Of the object; empty for all, and at the scope of the cluster.'),
-        verb: text('What is to be done; * is all.'),
-        group: text('Of the resource; * is all.'),
-        version: text('Of the resource; * is all.'),
-        resource: text('Which one; * is all.'),
-        subresource: text('Which one of it.'),
-        name: text('Of the object; empty for all.'),
+        namespace: text('Namespace of the object. Empty for all namespaces, and for resources of the cluster.'),
+        verb: text('Verb of the request. * means all.'),
+        group: text('Group of the resource. * means all.'),
+        version: text('Version of the resource. * means all.'),
+        resource: text('Name of the resource. * means all.'),
+        subresource: text('Name of the subresource.'),
+        name: text('Name of the object. Empty for all.'),
         fieldSelector: selector('fields'),
         labelSelector: selector('labels'),
       },
     },
     nonResourceAttributes: {
       type: 'object',
-      description: 'What is to be done with a path.',
-      properties: { path: text('Which one.'), verb: text('The method in lower case.') },
+      description: 'A request for a path.',
+      properties: { path: text('Path of the request.'), verb: text('Method of the request in lower case.') },
     },
   },
   {
@@ -159,12 +159,12 @@ const ACCESS = review(
 const RULES = review(
   AUTHORIZATION,
   'SelfSubjectRulesReview',
-  'What the user who asks may do in a namespace, as far as that can be listed.',
-  { namespace: text('Of which the rules are listed; those of the cluster are beside them.') },
+  'A question what the sender may do in a namespace. Some authorizers cannot list everything.',
+  { namespace: text('Namespace whose rules are listed, together with those of the cluster.') },
   { 1: ['namespace', 'text'] },
 )()
 
-const SELF = review('authentication.k8s.io', 'SelfSubjectReview', 'Who the user who asks is.', {}, {})()
+const SELF = review('authentication.k8s.io', 'SelfSubjectReview', 'A question who the sender is.', {}, {})()
 
 interface GivenSelector {
   readonly rawSelector?: string
