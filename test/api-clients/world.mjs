@@ -5,7 +5,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { apiGroup, completeConfig, createApiServer, defineResource, memoryStorage } from '../../packages/apiserver/dist/index.js'
+import { apiGroup, completeConfig, createApiServer, memoryStorage } from '../../packages/apiserver/dist/index.js'
+import { compare, entryOf, notes } from './notes.mjs'
 
 const NAMES = 20
 const WRITES_PER_LIFE = 150
@@ -14,15 +15,7 @@ const PAUSE_MS = 4
 /** Longer than any client waits before it comes again. */
 const CLIENT_MS = 120_000
 
-/** @typedef {{ type: string, name: string, version: string, number: number }} Entry */
-
-const notes = defineResource({
-  group: 'clients.example',
-  kind: 'Note',
-  plural: 'notes',
-  scope: 'Namespaced',
-  versions: { v1: { schema: { type: 'object', properties: { number: { type: 'integer' } } } } },
-})
+/** @typedef {import('./notes.mjs').Entry} Entry */
 
 /** @param {import('../../packages/apiserver/dist/index.js').StoreStorage} memory @param {string} type @param {string} name @param {number} number */
 async function write(memory, type, name, number) {
@@ -77,9 +70,7 @@ export async function runClient(command) {
   const { resourceVersion } = await memory.list({ namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' })
   await memory.watch(
     resourceVersion,
-    ({ type, object }) => {
-      written.push({ type, name: object.metadata.name, version: object.metadata.resourceVersion ?? '', number: Number(object['number']) })
-    },
+    (event) => void written.push(entryOf(event)),
     () => {},
   )
   await write(memory, 'create', 'first', 0)
@@ -128,14 +119,4 @@ export async function runClient(command) {
     await life.stop({ now: true })
   }
   return { wrong: compare(written, told), events: told.length }
-}
-
-/** @param {readonly Entry[]} written @param {readonly Entry[]} told */
-function compare(written, told) {
-  const text = (/** @type {Entry} */ { type, name, version, number }) => `${type} ${name} ${number} at ${version}`
-  for (let at = 0; at < Math.max(written.length, told.length); at++) {
-    const [expected, is] = [written[at], told[at]].map((entry) => entry && text(entry))
-    if (expected !== is) return `event ${at}: written ${expected ?? 'nothing'}, told ${is ?? 'nothing'}`
-  }
-  return ''
 }

@@ -13,7 +13,7 @@ import { type KeyValueStore, type StoreCondition, withPrefix } from '#apiserver/
 import { StoreError } from '#apiserver/store/store-error.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { pairFor } from '../support/certificates.ts'
-import { EtcdProcess, hasEtcd } from './etcd-process.ts'
+import { EtcdProcess, hasEtcd } from '../support/etcd-process.mjs'
 import { recorder } from './store-suite.ts'
 
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))

@@ -2,7 +2,7 @@
 // not. Fails as stores.test.ts does.
 import { afterAll, expect, test } from 'vitest'
 import { etcdEngine } from '#apiserver/store/etcd/etcd-engine.ts'
-import { EtcdProcess, hasEtcd } from './etcd-process.ts'
+import { EtcdProcess, hasEtcd } from '../support/etcd-process.mjs'
 import { storeSuite } from './store-suite.ts'
 
 if (hasEtcd) {

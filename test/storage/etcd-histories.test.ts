@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { etcdEngine } from '#apiserver/store/etcd/etcd-engine.ts'
 import type { KeyValueStore } from '#apiserver/store/key-value-store.ts'
-import { EtcdProcess, hasEtcd } from '../conformance/etcd-process.ts'
+import { EtcdProcess, hasEtcd } from '../support/etcd-process.mjs'
 import { generator } from '../support/random.mjs'
 import { seed } from '../support/seed.ts'
 import { CLIENTS, expectLinearizable, HistoryRecorder, openEngine } from './history.ts'

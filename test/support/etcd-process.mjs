@@ -1,43 +1,49 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+// @ts-check
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** Whether the machine has etcd, as Debian's `etcd-server` brings it. */
-export const hasEtcd: boolean = spawnSync('etcd', ['--version'], { stdio: 'ignore' }).status === 0
+export const hasEtcd = spawnSync('etcd', ['--version'], { stdio: 'ignore' }).status === 0
 
-async function freePort(): Promise<number> {
+/** A port of 127.0.0.1 that nothing listens on. @returns {Promise<number>} */
+export async function freePort() {
   const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { readonly port: number }
+  await new Promise((resolve) => void server.listen(0, '127.0.0.1', () => resolve(undefined)))
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
   await new Promise((resolve) => server.close(resolve))
   return port
 }
 
 /** One etcd that keeps its data while it is killed and started again. */
 export class EtcdProcess {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'quiesce-etcd-'))
-  readonly #ports: readonly [client: number, peer: number]
-  readonly #flags: readonly string[]
-  #child: ChildProcess | undefined
+  #folder = mkdtempSync(join(tmpdir(), 'quiesce-etcd-'))
+  #ports
+  #flags
+  /** @type {import('node:child_process').ChildProcess | undefined} */
+  #child
 
-  private constructor(ports: readonly [number, number], flags: readonly string[]) {
+  /** @param {readonly [client: number, peer: number]} ports @param {readonly string[]} flags */
+  constructor(ports, flags) {
     this.#ports = ports
     this.#flags = flags
   }
 
-  static async start(...flags: readonly string[]): Promise<EtcdProcess> {
+  /** @param {readonly string[]} flags */
+  static async start(...flags) {
     const etcd = new EtcdProcess([await freePort(), await freePort()], flags)
     await etcd.start()
     return etcd
   }
 
-  get endpoint(): string {
+  get endpoint() {
     return `127.0.0.1:${this.#ports[0]}`
   }
 
-  async start(): Promise<void> {
+  /** @returns {Promise<void>} */
+  async start() {
     const [client, peer] = this.#ports
     const scheme = this.#flags.some((flag) => flag.startsWith('--cert-file')) ? 'https' : 'http'
     const child = spawn(
@@ -57,23 +63,26 @@ export class EtcdProcess {
     )
     this.#child = child
     let log = ''
-    await new Promise<void>((resolve, reject) => {
-      child.stderr.on('data', (chunk: Buffer) => {
-        log = (log + chunk.toString()).slice(-20_000)
-        if (/serving client traffic|client requests/.test(log)) resolve()
+    await /** @type {Promise<void>} */ (
+      new Promise((resolve, reject) => {
+        child.stderr.on('data', (chunk) => {
+          log = (log + String(chunk)).slice(-20_000)
+          if (/serving client traffic|client requests/.test(log)) resolve()
+        })
+        child.once('exit', (code) => reject(new Error(`etcd ended with ${code}: ${log}`)))
+        child.once('error', reject)
       })
-      child.once('exit', (code) => reject(new Error(`etcd ended with ${code}: ${log}`)))
-      child.once('error', reject)
-    })
+    )
     child.removeAllListeners('exit')
   }
 
-  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+  /** @param {'SIGSTOP' | 'SIGCONT'} name */
+  signal(name) {
     this.#child?.kill(name)
   }
 
   /** As a crash: with `kill -9`. */
-  async kill(): Promise<void> {
+  async kill() {
     const child = this.#child
     this.#child = undefined
     if (child === undefined || child.exitCode !== null) return
@@ -82,7 +91,7 @@ export class EtcdProcess {
     await ended
   }
 
-  async dispose(): Promise<void> {
+  async dispose() {
     await this.kill()
     rmSync(this.#folder, { recursive: true, force: true })
   }
