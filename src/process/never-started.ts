@@ -126,14 +126,14 @@ class Unstarted {
     sayWithCode(
       this.#source.stderr,
       'WARN_NOT_STARTED',
-      'a server listens, but run() was not called on its life: SIGTERM will drop the requests in flight. Call run()',
+      'a server listens, but run() was not called on its lifecycle: SIGTERM will drop the requests in flight. Call run()',
     )
   }
 
   readonly #say = (): void => {
     // What is said may take a turn more, after which the process comes to its end again.
     this.#source.off('beforeExit', this.#say)
-    const [what, it] = this.#lives === 1 ? ['a life was', 'it'] : [`${this.#lives} lives were`, 'them']
+    const [what, it] = this.#lives === 1 ? ['a lifecycle was', 'it'] : [`${this.#lives} lifecycles were`, 'them']
     sayWithCode(
       this.#source.stderr,
       'WARN_NOT_STARTED',

@@ -8,7 +8,7 @@ import { lifeBegun, lifeCreated, lifeOnlyChecked, serversAttached } from '#src/p
 
 const ATTACHED = 10_000
 const LISTENS =
-  'quiesce: a server listens, but run() was not called on its life: SIGTERM will drop the requests in flight. Call run() [WARN_NOT_STARTED]'
+  'quiesce: a server listens, but run() was not called on its lifecycle: SIGTERM will drop the requests in flight. Call run() [WARN_NOT_STARTED]'
 
 function world({ env = {}, signals = 0 } = {}) {
   const said: string[] = []
@@ -34,7 +34,7 @@ describe('the end of a process', () => {
     source.emit('beforeExit')
     source.emit('beforeExit')
     expect(said).toEqual([
-      'quiesce: a life was created and never started, so nothing was served: call run() on it, or start() [WARN_NOT_STARTED]',
+      'quiesce: a lifecycle was created and never started, so nothing was served: call run() on it, or start() [WARN_NOT_STARTED]',
     ])
     expect(source.listenerCount('beforeExit')).toBe(0)
   })
@@ -45,7 +45,7 @@ describe('the end of a process', () => {
     expect(source.listenerCount('beforeExit')).toBe(1)
     source.emit('beforeExit')
     expect(said).toEqual([
-      'quiesce: 3 lives were created and never started, so nothing was served: call run() on them, or start() [WARN_NOT_STARTED]',
+      'quiesce: 3 lifecycles were created and never started, so nothing was served: call run() on them, or start() [WARN_NOT_STARTED]',
     ])
   })
 
@@ -66,7 +66,7 @@ describe('the end of a process', () => {
     lifeOnlyChecked(source)
     source.emit('beforeExit')
     expect(said).toEqual([
-      'quiesce: a life was created and never started, so nothing was served: call run() on it, or start() [WARN_NOT_STARTED]',
+      'quiesce: a lifecycle was created and never started, so nothing was served: call run() on it, or start() [WARN_NOT_STARTED]',
     ])
     const other = world()
     lifeCreated(other.source)

@@ -12,7 +12,7 @@ async function endOf(plan: object, nodeOptions: readonly string[] = []) {
   return program.lines
 }
 
-const ONE = 'quiesce: a life was created and never started, so nothing was served: call run() on it, or start() [WARN_NOT_STARTED]'
+const ONE = 'quiesce: a lifecycle was created and never started, so nothing was served: call run() on it, or start() [WARN_NOT_STARTED]'
 
 describe('a process that ends with a life that was never begun', () => {
   test.each(['server', 'life'])('says so in one line: %s', async (kind) => {
@@ -21,7 +21,7 @@ describe('a process that ends with a life that was never begun', () => {
 
   test('says how many, in one line too', async () => {
     const made = Array.from({ length: 200 }, () => 'server')
-    expect(await endOf({ made })).toEqual(['listeners 1', ONE.replace('a life was', '200 lives were').replace('on it', 'on them')])
+    expect(await endOf({ made })).toEqual(['listeners 1', ONE.replace('a lifecycle was', '200 lifecycles were').replace('on it', 'on them')])
   })
 
   test('says nothing once one of them was, and listens to nothing then', async () => {
@@ -35,12 +35,12 @@ describe('a process that ends with a life that was never begun', () => {
 
   test('keeps none of them in memory', async () => {
     const lines = await endOf({ made: ['server', 'server', 'server'], collect: true }, ['--expose-gc'])
-    expect(lines).toEqual(['kept 0', 'listeners 1', expect.stringContaining('3 lives were created') as string])
+    expect(lines).toEqual(['kept 0', 'listeners 1', expect.stringContaining('3 lifecycles were created') as string])
   })
 })
 
 const LISTENS =
-  'quiesce: a server listens, but run() was not called on its life: SIGTERM will drop the requests in flight. Call run() [WARN_NOT_STARTED]'
+  'quiesce: a server listens, but run() was not called on its lifecycle: SIGTERM will drop the requests in flight. Call run() [WARN_NOT_STARTED]'
 
 describe('a server that listens, with a life that was never begun', () => {
   test('is told of by the process itself, which dies of SIGTERM', { timeout: 60_000 }, async () => {
