@@ -36,15 +36,17 @@ test('a last log line of more than 1 MiB reaches a slow reader whole, and then t
 
 test('a reader that does not read holds neither the server nor its end', async () => {
   const pipe = new Pipe()
-  const program = startServer({ ...SHOUTING, options: { deadline: '8s' } }, { stdout: pipe.writeEnd })
+  const program = startServer({ ...SHOUTING, options: { deadline: '4s' } }, { stdout: pipe.writeEnd })
   await program.serving()
   const client = await program.requested('GET', '/under-way?ms=200')
   const toldAt = program.signal('SIGTERM')
   expect(await client.response()).toMatchObject({ body: 'done' })
   const { code, at } = await program.ended()
-  expect(code).toBe(4)
-  expect(at - toldAt).toBeLessThan(8_000 + PROMPT_MS)
-  expect(program.report()).toMatchObject({ exitCode: 4, warnings: [{ message: 'log lines were lost' }] })
+  const { exitCode, signals, warnings } = program.report()
+  // The wait for the reader ends shortly before the deadline, which may be first on a busy machine.
+  expect(signals.at(-1)?.name === 'Cut.flush' ? 5 : 4).toBe(code)
+  expect(at - toldAt).toBeLessThan(4_000 + PROMPT_MS)
+  expect({ exitCode, warnings }).toMatchObject({ exitCode: code, warnings: [{ message: 'log lines were lost' }] })
 })
 
 test('nor does it hold an end by force', async () => {

@@ -62,7 +62,8 @@ describe.each(Object.entries(FLOODS))('a flood of %s', (demand, make) => {
     const other = await H2Client.open(`http://127.0.0.1:${port}`)
     const socket = flooding(port)
     const ended = endOf(socket)
-    for (let index = 0; index < atOnce + 20 && socket.writable; index++) {
+    // On a busy machine some of it is forgiven while it goes on.
+    for (let index = 0; index < 50 * atOnce && socket.writable; index++) {
       socket.write(make(index))
       if (index % 20 === 0) await new Promise((resolve) => setImmediate(resolve))
     }
