@@ -27,12 +27,13 @@ const PORT = 2379
 const URL_ALLOWED = 'etcd://HOST:PORT,HOST:PORT/PREFIX; user and password are options of their own'
 
 /**
- * The versions from which on progress comes behind the events that it is about. @see etcd CHANGELOG
- * 3.4.25, 3.5.8
+ * The versions from which on progress comes behind the events that it is about.
+ * @see kubernetes/apiserver pkg/storage/feature/feature_support_checker.go, which names the issues
+ * of etcd: 15220, 17507
  */
 const ORDERED_PROGRESS = [
-  [3, 4, 25],
-  [3, 5, 8],
+  [3, 4, 31],
+  [3, 5, 13],
   [3, 6, 0],
 ] as const
 
