@@ -16,7 +16,7 @@ const BROWSER = 'test/support/browser.ts'
 /**
  * Browsers, other frameworks, the packed package, what clients lose, machines with seeded bugs, each of which is explored anew, and lives of
  * more states than the plain ones, whose properties `npm test` has, `quiesce run` with its applications,
- * screens of terminals, half of the random lives, and an etcd that is killed under its clients: what `npm run test:e2e` runs, so that `npm test` takes minutes.
+ * screens of terminals, half of the random lives, every xstate 5, and the histories of concurrent clients of a store: what `npm run test:e2e` runs, so that `npm test` takes minutes.
  * `scripts/test.mjs` says which of both is to run; without that word all of them do, and what is named on the command line is found.
  */
 const endToEnd = [
@@ -24,11 +24,11 @@ const endToEnd = [
   'test/loss/**/*.test.ts',
   'test/recipes/**/*.test.ts',
   'test/types/**/*.test.ts',
-  'packages/model/test/{packed,mutants}.test.ts',
-  'test/model/{broken-phases,edited-table,consequences,timed,larger-lives,more-lives}.test.ts',
-  'test/processes/{run-command,terminal}.test.ts',
-  'test/random/lives-2.test.ts',
-  'test/storage/etcd-histories.test.ts',
+  'packages/model/test/{packed,mutants,versions}.test.ts',
+  'test/model/{broken-phases,conformance,edited-table,consequences,timed,larger-lives,more-lives}.test.ts',
+  'test/processes/{frameworks,run-command,terminal}.test.ts',
+  'test/random/{lives-2,late-answers}.test.ts',
+  'test/storage/{etcd-histories,linearizability}.test.ts',
 ]
 const suite = process.env['SUITE']
 
