@@ -1,11 +1,12 @@
 // @ts-check
 // What notices one mutant.
 
-import { explore } from '#model'
+import { explore, untaken } from '#model'
 import { composeLifecycle } from '../../build/src/machines/lifecycle.js'
 import { WIRING } from '../../build/src/machines/wiring.js'
 import { environmentOf, invariantsOf } from '../../build/src/model/life/lifecycle-model.js'
 import { withRows } from './edited-table.mjs'
+import { BESIDE } from './mutants.mjs'
 import { SCENARIOS } from './scenarios.mjs'
 import { NotHere } from './sites.mjs'
 
@@ -29,7 +30,9 @@ const STATES_MAX = 30_000
  * @returns {Catch | undefined}
  */
 export const caughtBy = (mutant, before = null) =>
-  withRows(WIRING, mutant.rows ?? {}, () => caughtAgain(mutant, before) ?? caughtAnew(mutant))
+  mutant.checks
+    ? caughtBeside(mutant.compose, mutant.checks)
+    : withRows(WIRING, mutant.rows ?? {}, () => caughtAgain(mutant, before) ?? caughtAnew(mutant))
 
 /**
  * By the same property in the same life, or in another when that one has gone.
@@ -45,6 +48,31 @@ function caughtAgain(mutant, before) {
     if (result?.found) return result.found
   }
   return undefined
+}
+
+/** Where a machine is that has no part in a life. */
+const BESIDE_A_LIFE = 'beside a life'
+
+/**
+ * By a property that does not hold or holds of nothing, or by a way that is not taken.
+ * @param {(plan: never) => import('xstate').AnyStateMachine} compose
+ * @param {import('./beside-checks.mjs').Checks} checks
+ * @returns {Catch | undefined}
+ */
+function caughtBeside(compose, { options, properties }) {
+  const found = (/** @type {string} */ by) => ({ by, life: BESIDE_A_LIFE })
+  /** @type {Exploration} */
+  let exploration
+  try {
+    exploration = explore(compose(/** @type {never} */ (undefined)), { ...options, statesMax: STATES_MAX })
+  } catch (error) {
+    const { code, message } = /** @type {Error & { code?: string }} */ (error)
+    return found(`refused: ${code ?? message}`)
+  }
+  const property = specificFirst([...properties]).find(
+    (each) => isViolated(() => each.violation(exploration)) || each.vacuous?.(exploration) !== undefined,
+  )
+  return property ? found(property.id) : untaken(exploration).length > 0 ? found('untaken') : undefined
 }
 
 /** @param {Mutant} mutant */
@@ -110,5 +138,9 @@ export function assertOriginalHolds() {
   for (const scenario of SCENARIOS) {
     const found = caughtIn(ORIGINAL, scenario, specificFirst)?.found
     if (found) throw new Error(`"${found.life}": the original is caught by ${found.by}, so the scenario is wrong, or the machines are`)
+  }
+  for (const { machine, checks } of BESIDE) {
+    const found = caughtBeside(() => machine, checks)
+    if (found) throw new Error(`${machine.id}: the original is caught by ${found.by}, so its checks are wrong, or it is`)
   }
 }

@@ -15,9 +15,9 @@ export function documentOf(answers) {
   return `# Mutants
 
 Written by \`npm run mutation\`; do not edit. Each mutant is a life with one mistake: each operator below makes it at every place where it can be made, one after
-the other, in the wiring table, in the regions of the root machine and in the phase machines. Those that a property of
+the other, in the wiring table, in the regions of the root machine and in the phase machines; and each is one of the machines that work beside a life, with one. Those that a property of
 [docs/model-checking.md](model-checking.md) notices are caught; \`scripts/mutation/caught.json\` says by which one, and in which of the
-lives of \`scripts/mutation/scenarios.mjs\`. A mutant that nothing notices is equivalent, with the reason why no run could tell it from the original, or else unexplained: a property is missing.
+lives of \`scripts/mutation/scenarios.mjs\`, or of \`scripts/mutation/beside-checks.mjs\`. A mutant that nothing notices is equivalent, with the reason why no run could tell it from the original, or else unexplained: a property is missing.
 
 **${answers.size} mutants: ${caught} caught, ${left.length - unexplained.length} equivalent, ${unexplained.length} unexplained.**
 

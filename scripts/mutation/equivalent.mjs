@@ -6,6 +6,14 @@
  */
 export const EQUIVALENT = [
   {
+    mutants: /^(error swallowed|success taken for failure): (leader-election (losing|resigning|ending|releasing)|store closing): work on/,
+    why: 'What is waited for there ends in one way, whether it succeeds or fails.',
+  },
+  {
+    mutants: /^error swallowed: leader-election candidate\.trying: work onError$/,
+    why: 'An attempt that fails is one that was not granted.',
+  },
+  {
     mutants: /^edge dropped: (notify-clients|shutdown-delay): ShutdownInitiated$/,
     why: 'ShutdownInitiated fires in the very step of StopRequested, so waiting for either is the same.',
   },

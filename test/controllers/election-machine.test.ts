@@ -4,68 +4,14 @@
 import { describe, expect, test } from 'vitest'
 import { assign, setup } from 'xstate'
 import { electionMachine } from '#apiserver/leases/election.ts'
-import {
-  type ActorView,
-  alongEdges,
-  always,
-  assertHolds,
-  check,
-  endReachable,
-  explore,
-  noDeadlock,
-  noErrors,
-  rejects,
-  resolves,
-  terminates,
-  untaken,
-  within,
-} from '#model'
-
-const LEFT_MS = 10_000
-const held = resolves({ isHeld: true, leftMs: LEFT_MS })
-const explored = (machine: typeof electionMachine = electionMachine) =>
-  explore(machine, {
-    events: [{ type: 'stop' }],
-    children: {
-      attempt: { outcomes: [held, resolves({ isHeld: true, leftMs: 0 }), resolves({ isHeld: false }), rejects()] },
-      lead: { outcomes: [resolves(), rejects()] },
-      settle: { outcomes: [resolves(), rejects()] },
-      release: { outcomes: [resolves(), rejects()] },
-    },
-  })
-
-const isStop = ({ choice }: { readonly choice: { readonly kind: string } }): boolean => choice.kind === 'event'
-
-const PROPERTIES = [
-  noErrors(),
-  noDeadlock(),
-  endReachable('end/possible', 'it can always end'),
-  terminates('stop/ends', 'once it is told to stop, it ends, whether anything answers or not', {
-    from: (root: ActorView) => root.matches('ending') || root.matches('releasing'),
-  }),
-  within('lead/certain', 'it leads no longer without a renewal than it may', {
-    from: (root: ActorView) => root.matches({ leading: { term: 'renewing' } }),
-    until: (root: ActorView) => !root.matches({ leading: { term: 'renewing' } }),
-    atMostMs: LEFT_MS,
-  }),
-  alongEdges(
-    'lead/settled',
-    'it stands for election again only when what it did as a leader has ended',
-    (before, after) => !(before.matches('leading') && after.matches('candidate')),
-  ),
-  alongEdges(
-    'release/settled',
-    'it gives up no lease while it leads',
-    (before, after) => !(before.matches('leading') && after.matches('releasing')),
-  ),
-  alongEdges('stop/leads-no-more', 'told to stop, it leads no more', (_, after, edge) => !isStop(edge) || !after.matches('leading')),
-] as const
+import { always, assertHolds, check, explore, untaken } from '#model'
+import { ELECTION } from '../../scripts/mutation/beside-checks.mjs'
 
 describe('a candidate', () => {
-  const exploration = explored()
+  const exploration = explore(electionMachine, ELECTION.options)
 
   test('never hangs, and leads and gives up in order', () => {
-    assertHolds(check(exploration, PROPERTIES))
+    assertHolds(check(exploration, ELECTION.properties))
   })
 
   test('takes every way that it has', () => {

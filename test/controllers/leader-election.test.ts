@@ -4,8 +4,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ResourceClient } from '#apiserver/client/resource-client.ts'
-import { conflict, createLeaderElector, type LeaderElector, type Lease, StatusError } from '#apiserver/index.ts'
+import {
+  addLeaderElection,
+  conflict,
+  createLeaderElector,
+  createStore,
+  LEASES as LEASE_KIND,
+  type LeaderElector,
+  type Lease,
+  leaseGroup,
+  memoryEngine,
+  StatusError,
+  storageOver,
+} from '#apiserver/index.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { serveApi } from '../support/api-server.ts'
 import { seed } from '../support/seed.ts'
 
 const KEY = { namespace: 'kube-system', name: 'orders' }
@@ -282,3 +295,41 @@ test('errors of a server are those of its client', async () => {
   await clock.advance(0)
   await stopped
 })
+
+test('a server that is told to end gives its lease up while it still serves, and another one leads soon', async () => {
+  // It is closed with the last server that has it.
+  const store = createStore(memoryEngine())
+  const storage = storageOver(store, LEASE_KIND)
+  const electors: LeaderElector[] = []
+  const replica = () =>
+    serveApi({
+      setUp: (server) => {
+        server.installApiGroups(leaseGroup(storageOver(store, LEASE_KIND)))
+        electors.push(
+          addLeaderElection(server, { name: 'orders', retryPeriod: '100ms', renewDeadline: '1s', leaseDuration: '60s', lead: () => {} }),
+        )
+      },
+    })
+  const first = await replica()
+  await expect.poll(() => electors[0]?.isLeader).toBe(true)
+  const second = await replica()
+  const seen: string[] = []
+  first.life.events$.subscribe((event) => {
+    if (event.type === 'signal') seen.push(event.name)
+  })
+  const all = { namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' }
+  const { resourceVersion = '' } = (await storage.list?.(all)) ?? {}
+  await storage.watch?.(
+    resourceVersion,
+    ({ object }) => {
+      if ((object as Lease).spec?.holderIdentity === '') seen.push('given up')
+    },
+    () => {},
+  )
+  expect((await first.life.stop('over')).exitCode).toBe(0)
+  expect(seen.indexOf('given up')).toBeGreaterThan(seen.indexOf('ShutdownInitiated'))
+  expect(seen.indexOf('NotAcceptingNewRequest')).toBeGreaterThan(seen.indexOf('given up'))
+  // Not when the lease has run out, which takes a minute.
+  await expect.poll(() => electors[1]?.isLeader, { timeout: 10_000 }).toBe(true)
+  await second.life.stop('over')
+}, 30_000)

@@ -3,6 +3,9 @@ import { assign, fromCallback, fromPromise, setup } from 'xstate'
 /** The wait after a failed try to open, which doubles each time. */
 export const RETRY = { firstMs: 100, maxMs: 10_000 } as const
 
+/** Tries from which on the wait grows no more; they are not counted any further. */
+const TRIES_MAX = Math.ceil(Math.log2(RETRY.maxMs / RETRY.firstMs)) + 1
+
 export type StoreEvent =
   | { readonly type: 'open' }
   | { readonly type: 'opened' }
@@ -31,7 +34,7 @@ export const storeMachine = setup({
     close: fromPromise<void>(() => Promise.resolve()),
   },
   actions: {
-    noteTry: assign({ tries: ({ context }) => context.tries + 1 }),
+    noteTry: assign({ tries: ({ context }) => Math.min(context.tries + 1, TRIES_MAX) }),
   },
   guards: {
     isFinal: (_, isFinal: boolean) => isFinal,
