@@ -426,6 +426,19 @@ describe('a conversion', () => {
     expect(await storedGadget(storage, 'a')).toBeUndefined()
   })
 
+  test('that fails in another version than those of a write stores nothing, and fails no list', async () => {
+    const toHub: Conversion['toHub'] = (object) => {
+      if (object.metadata.name === 'bad') throw new Error('boom')
+      return BETA.toHub(object)
+    }
+    const { json, storage } = await serve(gadgets('v1beta1', { ...BETA, toHub }))
+    expect((await json('POST', GADGETS('v1beta1'), gadget('v1beta1', 'good'))).code).toBe(201)
+    const { code, body } = await json('POST', GADGETS('v1beta1'), gadget('v1beta1', 'bad'))
+    expect([code, body['message']]).toEqual([500, expect.stringContaining('boom')])
+    expect(await storedGadget(storage, 'bad')).toBeUndefined()
+    expect((await json('GET', GADGETS('v1alpha1'))).body['items']).toHaveLength(1)
+  })
+
   test('that makes less than is stored, or more, stores nothing', async () => {
     let made: object = {}
     const { json, storage } = await serve(gadgets('v1', { ...BETA, toHub: () => made }))
@@ -502,7 +515,9 @@ describe('a conversion', () => {
     const v1 = await watch(`${GADGETS('v1')}?watch=1`)
     isBroken = true
     await json('POST', GADGETS('v1'), gadget('v1', 'good', { size: 1 }))
-    await json('POST', GADGETS('v1'), gadget('v1', 'bad', { size: 1 }))
+    // A server that does not know v1beta1 yet has no such conversion.
+    const old = gadget('v1', 'bad', { size: 1, color: 'grey' }, { namespace: 'default', uid: 'bad', generation: 1 })
+    await storage.create?.(old as ApiObject)
     expect((await json('GET', `${GADGETS('v1beta1')}/good`)).code).toBe(200)
     for (const path of ['/bad', '']) {
       const { code, body } = await json('GET', `${GADGETS('v1beta1')}${path}`)
@@ -521,6 +536,9 @@ describe('a conversion', () => {
     const late = await watch(`${GADGETS('v1beta1')}?watch=1&resourceVersion=${list['metadata'].resourceVersion as string}`)
     expect(await late()).toMatchObject({ type: 'ERROR', object: { code: 500 } })
     expect((await json('DELETE', `${GADGETS('v1beta1')}/bad`)).code).toBe(500)
+    const finalizers = { metadata: { finalizers: ['demo.example/f'] } }
+    expect((await json('PATCH', `${GADGETS('v1')}/bad`, finalizers, MERGE)).code).toBe(200)
+    expect((await json('PATCH', `${GADGETS('v1')}/bad`, { metadata: { finalizers: null } }, MERGE)).code).toBe(200)
     expect((await json('DELETE', `${GADGETS('v1')}/bad`)).code).toBe(200)
     expect((await json('GET', GADGETS('v1beta1'))).body['items']).toHaveLength(1)
     expect(await storedGadget(storage, 'good')).toBeDefined()

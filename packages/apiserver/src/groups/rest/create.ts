@@ -34,7 +34,7 @@ export async function createObject(rest: RestRequest): Promise<void> {
     const name = isGenerated ? generatedName(generateName, world.random) : metadata.name
     const object = prepareCreate(rest, decoded, name)
     if (isAdmitted) await validateBy(rest, { operation: 'CREATE', object, oldObject: undefined, isDryRun })
-    const stored = isDryRun ? await ifFree(rest, throughStorage(rest.resource, object).again) : await rest.storage.create(object)
+    const stored = isDryRun ? await ifFree(rest, (await throughStorage(rest.resource, object)).again) : await rest.storage.create(object)
     if (stored !== undefined) return send(rest, output, 201, objectAs(rest, output, stored))
     if (!isGenerated) throw alreadyExists(rest.qualified, name)
     if (tries === GENERATED_TRIES) throw generatedNameTaken(rest.qualified, name)

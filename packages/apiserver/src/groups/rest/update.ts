@@ -46,7 +46,7 @@ export async function changeStored(rest: RestRequest, make: (old: ApiObject) => 
     const old = await storedObject(rest)
     const updated = await admittedUpdate(rest, make(old), old, isDryRun)
     if (isSameJson(updated, old) && !isStoredOtherwise(rest, old)) return old
-    if (isDryRun) return throughStorage(rest.resource, updated).again
+    if (isDryRun) return (await throughStorage(rest.resource, updated)).again
     const expected = old.metadata.resourceVersion as string
     const isHeld = updated.metadata.finalizers !== undefined || (rest.resource.hasFinalize && specFinalizers(updated).length > 0)
     const isOver = updated.metadata.deletionTimestamp !== undefined && !isHeld

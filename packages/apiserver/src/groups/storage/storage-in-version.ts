@@ -1,6 +1,6 @@
 import { checkArguments, toError, withFields } from '../../engine.ts'
 import { internalError, StatusError } from '../../status-errors.ts'
-import type { ApiObject } from '../api-object.ts'
+import { type ApiObject, keyOf } from '../api-object.ts'
 import { orderedMeta } from '../object-meta.ts'
 import { convertObject } from '../resource/convert-object.ts'
 import type { Resource } from '../resource/define-resource.ts'
@@ -28,10 +28,13 @@ export function storageInVersion(resource: Resource, storage: Storage, failed: (
   checkArguments('storageInVersion(resource, storage, failed?)', [resource, A_RESOURCE], [storage, 'an object'], [failed, 'a function'])
   const read = (object: ApiObject): ApiObject => formOf(object, resource)
   const readIfAny = (object: ApiObject | undefined): ApiObject | undefined => object && read(object)
-  const written = async (object: ApiObject, write: (stored: ApiObject) => MaybePromise<ApiObject | undefined>) => {
-    const { stored, again } = throughStorage(resource, object)
+  const written = async (object: ApiObject, write: (stored: ApiObject) => MaybePromise<ApiObject | undefined>, mayFail?: MayFail) => {
+    const { stored, forms, again } = await throughStorage(resource, object, mayFail)
     const result = await write(stored)
-    return result && remembered(result, resource, again)
+    if (result === undefined) return undefined
+    // Those who watch other versions need them next.
+    for (const [version, form] of forms) remembered(result, version, form)
+    return remembered(result, resource, again)
   }
   const { get, list, create, update, delete: remove, watch, review } = bound(storage)
   return {
@@ -43,7 +46,16 @@ export function storageInVersion(resource: Resource, storage: Storage, failed: (
       },
     }),
     ...(create && { create: (object) => written(object, create) }),
-    ...(update && { update: (object, expected) => written(object, (stored) => update(stored, expected)) }),
+    ...(update && {
+      update: (object, expected) => {
+        // What is broken already can still be changed, and deleted by taking its finalizers.
+        const wasBroken: MayFail = async (version) => {
+          const old = await get?.(keyOf(object))
+          return old !== undefined && !isReadable(old, version)
+        }
+        return written(object, (stored) => update(stored, expected), wasBroken)
+      },
+    }),
     ...(remove && {
       delete: async (key, expected) => {
         const gone = await remove(key, expected)
@@ -74,14 +86,46 @@ function bound(storage: Storage): Storage {
   }
 }
 
+/** An object as it would be stored, and as it would be read again. */
+interface Through {
+  readonly stored: ApiObject
+  /** In all other versions. */
+  readonly forms: ReadonlyMap<Resource, ApiObject>
+  /** In the version in which it was given. */
+  readonly again: ApiObject
+}
+
+/** Whether an object may be what a version cannot read, as the one before it was. */
+type MayFail = (version: Resource) => Promise<boolean>
+
+const never: MayFail = () => Promise.resolve(false)
+
 /**
- * An object as it would be stored, and as it would be read again: nothing is written that could not
- * be read.
+ * Nothing is written that one of the versions could not read: one such object would fail the lists
+ * of all its clients.
  * @throws ConversionError; StatusError 422
  */
-export function throughStorage(resource: Resource, object: ApiObject): { readonly stored: ApiObject; readonly again: ApiObject } {
+export async function throughStorage(resource: Resource, object: ApiObject, mayFail = never): Promise<Through> {
   const stored = convertObject(object, resource.versions[resource.storageVersion] as Resource, 'store')
-  return { stored, again: convertObject(stored, resource, 'read') }
+  const forms = new Map<Resource, ApiObject>()
+  for (const version of Object.values(resource.versions)) {
+    if (version.apiVersion === stored.apiVersion) continue
+    try {
+      forms.set(version, convertObject(stored, version, 'read'))
+    } catch (thrown) {
+      if (version.apiVersion === resource.apiVersion || !(await mayFail(version))) throw thrown
+    }
+  }
+  return { stored, forms, again: forms.get(resource) ?? convertObject(stored, resource, 'read') }
+}
+
+const isReadable = (object: ApiObject, version: Resource): boolean => {
+  try {
+    formOf(object, version)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Objects in other versions, by the stored one that they were made of. */
