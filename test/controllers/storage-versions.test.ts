@@ -43,15 +43,19 @@ interface Replica {
   readonly id?: string
   readonly resource?: Resource
   readonly storage?: (of: StoreStorage) => Storage
+  readonly leases?: (of: StoreStorage) => Storage
   readonly options?: StorageVersionOptions
   readonly more?: (server: ApiServer) => void
 }
 
-async function replica(of: Shared, { id = 'first', resource = gadgets(), storage = kept, options = {}, more }: Replica = {}) {
+async function replica(
+  of: Shared,
+  { id = 'first', resource = gadgets(), storage = kept, leases = kept, options = {}, more }: Replica = {},
+) {
   const served = await serveApi({
     setUp: (server) => {
       server.installApiGroups(
-        leaseGroup(kept(of.leases)),
+        leaseGroup(leases(of.leases)),
         storageVersionGroup(storage(of.versions)),
         gadgetGroup(resource, kept(of.gadgets)),
       )
@@ -306,6 +310,29 @@ describe('replicas', () => {
       .poll(async () => (await look('a.example.kept'))?.status?.storageVersions?.map(({ apiServerID }) => apiServerID))
       .toEqual(['alive'])
     expect(await look('a.example.empty')).toBeDefined()
+  })
+
+  test('take nobody out while they do not find themselves among the living', async () => {
+    const of = shared()
+    let looks = 0
+    const leases = (under: StoreStorage): Storage => ({
+      ...kept(under),
+      list: async (query) => {
+        looks++
+        return { ...(await under.list(query)), items: [] }
+      },
+    })
+    const dead = { apiServerID: 'dead', encodingVersion: 'demo.example/v1', decodableVersions: ['demo.example/v1'] }
+    await of.versions.create({
+      kind: 'StorageVersion',
+      apiVersion: 'internal.apiserver.k8s.io/v1alpha1',
+      metadata: { name: 'demo.example.gadgets', uid: 'x' },
+      status: { storageVersions: [dead] },
+    })
+    const { isReady, versionOf: look } = await replica(of, { leases, options: { refreshInterval: 10 } })
+    await expect.poll(isReady).toBe(true)
+    await expect.poll(() => looks).toBeGreaterThan(3)
+    expect((await look('demo.example.gadgets'))?.status?.storageVersions?.map(({ apiServerID }) => apiServerID)).toEqual(['dead', 'first'])
   })
 
   test('write what somebody has taken away, and nothing that is there', async () => {
