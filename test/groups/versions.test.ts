@@ -207,6 +207,36 @@ describe('watches', () => {
   })
 })
 
+test('a watch of a storage gives nothing behind what it cannot convert, and says so once', async () => {
+  const fromHub: Conversion['fromHub'] = (object) => {
+    if (object.metadata.name.startsWith('bad')) throw new Error('boom')
+    return BETA.fromHub(object)
+  }
+  const resource = gadgets('v1', { ...BETA, fromHub })
+  const storage = memoryStorage().resource(resource)
+  const newest = async () =>
+    (await storage.list({ namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' })).resourceVersion
+  const create = (name: string) => storage.create(gadget('v1', name, { size: 1 }, { namespace: 'default' }) as ApiObject)
+  const before = await newest()
+  for (const name of ['one', 'bad', 'two']) await create(name)
+  const heard: string[] = []
+  const failures: unknown[] = []
+  const ends: number[] = []
+  const seen = storageInVersion(resource.versions.v1beta1, storage, (error) => void failures.push(error))
+  const watch = async (after: string) =>
+    seen.watch?.(
+      after,
+      ({ object }) => void heard.push(object.metadata.name),
+      ({ failure }) => void ends.push(failure.code),
+    )
+  await expect(watch(before)).rejects.toThrow('boom')
+  expect([heard.splice(0), failures.splice(0).length, ends]).toEqual([['one'], 1, []])
+  await watch(await newest())
+  for (const name of ['three', 'bad-again', 'four', 'bad-once-more']) await create(name)
+  await expect.poll(() => ends).toEqual([500])
+  expect([heard, failures.length]).toEqual([['three'], 1])
+})
+
 /** A client of the server's objects as v1 has them. */
 const clientAt = (port: number): ResourceClient =>
   loopbackResource({ fetch: (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init), addresses: [] }, gadgets())
