@@ -48,8 +48,10 @@ function numbered({ path, body, count, from = 0, of = Number.POSITIVE_INFINITY }
 async function requests(plan) {
   const next = numbered(plan)
   const begun = performance.now()
-  if (plan.protocol === 'HTTP/1.1') await Promise.all(Array.from({ length: LANES }, () => overHttp1(plan, next)))
-  else await Promise.all(Array.from({ length: LANES / STREAMS }, () => overHttp2(plan, next)))
+  // A connection that asks nothing would cost its server a handshake all the same.
+  const lanes = Math.min(LANES, plan.count)
+  if (plan.protocol === 'HTTP/1.1') await Promise.all(Array.from({ length: lanes }, () => overHttp1(plan, next)))
+  else await Promise.all(Array.from({ length: Math.ceil(lanes / STREAMS) }, () => overHttp2(plan, next)))
   return { seconds: (performance.now() - begun) / 1000 }
 }
 
