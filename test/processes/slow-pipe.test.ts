@@ -61,7 +61,9 @@ test('nor does it hold an end by force', async () => {
   expect(exitCode).toBe(5)
   // The report knows of what is lost after it was written first.
   const lost = warnings.find(({ message }) => message === 'log lines were lost')?.details?.['lines']
-  expect(program.lines, program.lines.join('\n')).toContain(`quiesce: ${lost} log line${lost === 1 ? ' was' : 's were'} lost`)
+  expect(program.lines, program.lines.join('\n')).toContain(
+    `quiesce: ${lost} log line${lost === 1 ? ' was' : 's were'} lost [WARN_LOG_LOST]`,
+  )
 })
 
 test('a logger that never says that it has flushed is waited for until the deadline, and the report is written', async () => {

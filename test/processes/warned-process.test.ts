@@ -21,7 +21,10 @@ describe('a process that ends with a life that was never begun', () => {
 
   test('says how many, in one line too', async () => {
     const made = Array.from({ length: 200 }, () => 'server')
-    expect(await endOf({ made })).toEqual(['listeners 1', ONE.replace('a lifecycle was', '200 lifecycles were').replace('on it', 'on them')])
+    expect(await endOf({ made })).toEqual([
+      'listeners 1',
+      ONE.replace('a lifecycle was', '200 lifecycles were').replace('on it', 'on them'),
+    ])
   })
 
   test('says nothing once one of them was, and listens to nothing then', async () => {
