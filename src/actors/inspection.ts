@@ -50,7 +50,7 @@ export class SystemsBeside {
     return { unsubscribe: () => this.#heard.delete(hear) }
   }
 
-  /** One has come. */
+  /** Tells all who listen of an actor system that has come. */
   came(root: InspectedRoot): void {
     for (const hear of this.#heard) hear(root)
   }

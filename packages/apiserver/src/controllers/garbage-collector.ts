@@ -162,7 +162,7 @@ class Collector {
     throw new Error(`what it owns has been changed ${ORPHAN_TRIES} times meanwhile`)
   }
 
-  /** It is gone when what blocks it is. */
+  /** The owner is gone when everything is gone that blocks it. */
   async #awaitDependents(owner: CollectedObject): Promise<void> {
     const { uid = '' } = owner.object.metadata
     const blocking = this.#kinds.dependentsOf(owner.object).filter(({ object }) => blocks(object, uid))

@@ -20,9 +20,9 @@ export interface CollectedObject {
 
 /** The owners of an object that are not gone. */
 export interface Owners {
-  /** They are there, or cannot be looked up. */
+  /** Owners that are there, or that cannot be looked up. */
   readonly solid: readonly OwnerReference[]
-  /** They are deleted when what they own is. */
+  /** Owners that are deleted when everything is gone that they own. */
   readonly waiting: readonly OwnerReference[]
 }
 
@@ -101,7 +101,7 @@ export class GarbageKinds {
     })
   }
 
-  /** That an owner is there is believed of the copy; that it is gone, of the server alone. */
+  /** The copy is believed when it has an owner; only the server is believed that it is gone. */
   async classify(object: ApiObject, signal: AbortSignal): Promise<Owners> {
     const solid: OwnerReference[] = []
     const waiting: OwnerReference[] = []

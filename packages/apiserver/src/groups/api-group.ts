@@ -4,9 +4,9 @@ import { type Storage, verbsOf } from './storage/storage.ts'
 
 /** A resource, and where its objects are. */
 export interface ResourceStorage {
-  /** Of a kind with several versions any of them: which one is meant is where it is installed. */
+  /** Any version of its kind: where it is installed says which one is served. */
   readonly resource: Resource
-  /** One for all versions of a kind. */
+  /** The storage of all versions of its kind. */
   readonly storage: Storage
 }
 

@@ -130,7 +130,7 @@ class StorageVersionUpdater {
     }
   }
 
-  /** Until the time is over, or a write waits for a resource that is new. */
+  /** Waits until the time is over, or a write waits for a resource that is new. */
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {
     const woken = new AbortController()
     this.#wake = () => woken.abort()
@@ -175,7 +175,7 @@ class StorageVersionUpdater {
     }
   }
 
-  /** Of all that is kept, by the qualified name. */
+  /** The versions of all resources that are kept, by qualified name. */
   #resources(): ReadonlyMap<string, Written> {
     const all = new Map<string, Written>()
     const served = this.#server.apiGroups.flatMap(({ versions }) => versions.flatMap(({ resources }) => resources))

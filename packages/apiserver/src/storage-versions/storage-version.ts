@@ -4,13 +4,13 @@ import { defineResource, type Resource } from '../groups/resource/define-resourc
 import type { JsonSchema } from '../groups/resource/schema.ts'
 import type { Storage } from '../groups/storage/storage.ts'
 
-/** In which version each server stores the objects of one resource. */
+/** The object that says in which version each server stores objects of one resource. */
 export interface StorageVersion extends ApiObject {
   status?: StorageVersionStatus
 }
 
 export interface StorageVersionStatus {
-  /** Those of each server. */
+  /** The versions of each server. */
   storageVersions?: readonly ServerStorageVersion[]
   /** The version in which all servers store; undefined: they do not agree. */
   commonEncodingVersion?: string
@@ -21,11 +21,11 @@ export interface StorageVersionStatus {
 export interface ServerStorageVersion {
   /** The name of its identity lease. */
   readonly apiServerID: string
-  /** The one in which it stores objects. */
+  /** The version in which it stores objects. */
   readonly encodingVersion: string
-  /** Those in which it can read stored objects. */
+  /** The versions in which it can read stored objects. */
   readonly decodableVersions: readonly string[]
-  /** Those that clients are served. */
+  /** The versions that clients are served. */
   readonly servedVersions?: readonly string[]
 }
 

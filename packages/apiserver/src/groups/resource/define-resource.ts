@@ -96,7 +96,7 @@ export interface ResourceDefinition<V extends Schemas = Schemas, Hub extends key
    * so until they are written again. Default: the hub.
    */
   readonly storageVersion?: keyof V
-  /** Of the versions that have none of their own. */
+  /** The strategy of the versions that have none of their own. */
   readonly strategy?: Strategy<ObjectOf<V[keyof V]>>
 }
 

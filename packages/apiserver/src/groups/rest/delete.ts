@@ -82,7 +82,7 @@ async function deleteStored(rest: RestRequest, object: ApiObject, options: Delet
   return isDryRun ? marked : rest.storage.update(marked, expected)
 }
 
-/** Those of the garbage collector only where there is one: else the object would never be gone. */
+/** The finalizers of an object that is deleted: the garbage collector’s only where there is one. */
 function finalizersOf(rest: RestRequest, metadata: ObjectMeta, options: DeleteOptions): readonly string[] {
   if (!rest.world.collects(rest.qualified)) return metadata.finalizers ?? []
   return deletionFinalizers(metadata, options, rest.resource.strategy.garbageCollectionPolicy)

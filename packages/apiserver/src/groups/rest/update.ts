@@ -56,7 +56,7 @@ export async function changeStored(rest: RestRequest, make: (old: ApiObject) => 
   throw conflict(rest.qualified, rest.key.name)
 }
 
-/** It is written anew as it is: so old objects come to be stored in a new version. */
+/** Whether it is written anew as it is, so that it comes to be stored in the new version. */
 const isStoredOtherwise = ({ resource }: RestRequest, old: ApiObject): boolean =>
   storedVersion(old) !== resource.versions[resource.storageVersion]?.apiVersion
 

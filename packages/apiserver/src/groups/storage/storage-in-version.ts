@@ -89,9 +89,9 @@ function bound(storage: Storage): Storage {
 /** An object as it would be stored, and as it would be read again. */
 interface Through {
   readonly stored: ApiObject
-  /** In all other versions. */
+  /** The object in all other versions. */
   readonly forms: ReadonlyMap<Resource, ApiObject>
-  /** In the version in which it was given. */
+  /** The object in the version in which it was given. */
   readonly again: ApiObject
 }
 

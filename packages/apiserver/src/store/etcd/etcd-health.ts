@@ -51,7 +51,7 @@ export class EtcdHealth {
     void this.#look()
   }
 
-  /** It takes no writes, until a look finds that it does. */
+  /** The server takes no writes, until a look finds that it does. */
   degrade(error: StoreError): void {
     this.#become({ is: 'degraded', error })
   }
