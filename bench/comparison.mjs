@@ -21,6 +21,7 @@ import { readFileSync } from 'node:fs'
 
 const GO = 'Go'
 const GO_AGAIN = 'Go again'
+const ALONE = 'Node 24 alone'
 const NODES = /** @type {const} */ (['quiesce, Node 20', 'quiesce, Node 24'])
 
 /** @returns {Result} */
@@ -52,7 +53,7 @@ export function comparisonMarkdown(result) {
       const one = ratios[name]
       return [us(byServer[name]), ratio(one), one ? `${targetOf(row, name)}: ${verdict(one, targetOf(row, name))}` : '']
     })
-    return `| ${[row, us(byServer[GO]), ratio(ratios[GO_AGAIN]), ...ours].join(' | ')} |`
+    return `| ${[row, us(byServer[GO]), ratio(ratios[GO_AGAIN]), ...ours, us(byServer[ALONE]), ratio(ratios[ALONE])].join(' | ')} |`
   })
   const [, go] = /go(\d\S*)/.exec(result.versions.go) ?? []
   const names = [GO, ...NODES]
@@ -67,14 +68,15 @@ ${result.machine}, k8s.io/apiserver ${result.versions.apiserver} built with Go $
 - **Upstream's resource** uses its generic registry and its watch cache over a map, without disk and without etcd. It stores managed fields in every object, which this server does not have, so its answers are longer: a list of 500 is ${result.listBytes[GO]} bytes there and ${result.listBytes[NODES[1]]} here.
 - **CPU** is the CPU time of the whole process as the kernel counts it, with all threads and garbage collection. The servers run on one core and the clients on the other. There are ${result.rounds} rounds; each asks every server, in a different order. The tables show medians.
 - **Ratios** to Go are computed in each round. The brackets hold the 95 % confidence interval of the median ratio. *Go again* is a second process of the same Go program, so its difference from 1 is noise.
+- **Node alone** is an HTTPS server of node without any library, which only writes the same answers and events: what no server on node can be below.
 - **Targets** are met when the whole interval is below the target, missed when the whole interval is above it, and open otherwise.
 
 ![CPU per request, as a ratio to Go](images/upstream.svg)
 
 ## CPU, in microseconds
 
-| | Go | Go again | Node 20 | of Go | target | Node 24 | of Go | target |
-|---|---|---|---|---|---|---|---|---|
+| | Go | Go again | Node 20 | of Go | target | Node 24 | of Go | target | Node 24 alone | of Go |
+|---|---|---|---|---|---|---|---|---|---|---|
 ${table.join('\n')}
 
 ## Memory, start and end

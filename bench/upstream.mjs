@@ -2,7 +2,7 @@
 // `npm run bench:upstream`: what requests cost this API server beside the generic API server of Kubernetes itself (upstream/main.go, which needs Go):
 // the same paths over HTTPS, a token, an authorizer, an audit log in batches, and one resource in memory, under upstream's own watch cache there.
 // Each server is a process, they are asked in turns and in another order each round, and one of each kind runs twice: what those two differ by is
-// noise. CPU is the kernel's count for the whole process. The result goes to results/upstream.json, from which docs/comparison.md is written.
+// noise. An HTTPS server of node without any library (upstream/node.mjs) shows what of it is node's own. CPU is the kernel's count for the whole process. The result goes to results/upstream.json, from which docs/comparison.md is written.
 // `-- quick` for a look: two rounds of a tenth.
 import { execFileSync, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ import { summarize } from './statistics.mjs'
 import { collection, flunder, TOKEN, TOKENS_CSV } from './upstream/setting.mjs'
 
 const isQuick = process.argv.includes('quick')
-const ROUNDS = isQuick ? 2 : 7
+const ROUNDS = isQuick ? 2 : 6
 const scaled = (/** @type {number} */ count) => (isQuick ? Math.ceil(count / 10) : count)
 const OBJECTS = 500
 const WATCHERS = scaled(500)
@@ -30,7 +30,7 @@ const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.
 const folder = mkdtempSync(join(tmpdir(), 'quiesce-upstream-'))
 const [cert, key, tokens] = [join(folder, 'cert.pem'), join(folder, 'key.pem'), join(folder, 'tokens.csv')]
 
-/** @typedef {{ name: string, kind: string, command: readonly string[], isAudited: boolean }} Kind */
+/** @typedef {{ name: string, kind: 'go' | 'node' | 'alone', command: readonly string[], isAudited: boolean }} Kind */
 /** @typedef {import('./upstream/load.mjs').Requests} Requests */
 
 /** A server in a process of its own. */
@@ -277,11 +277,15 @@ const KINDS = [
   { name: 'quiesce, Node 20', kind: 'node', command: [process.execPath, quiesce] },
   { name: 'quiesce, Node 24', kind: 'node', command: [node24, quiesce] },
   { name: 'quiesce, Node 24 again', kind: 'node', command: [node24, quiesce] },
+  { name: 'Node 24 alone', kind: 'alone', command: [node24, here('upstream/node.mjs')] },
 ]
+/** It has the path and the watches, and no resource. @param {{ kind: string }} kind @param {string} row */
+const canAnswer = ({ kind }, row) => kind !== 'alone' || row === 'GET of a path'
 
 /** @type {Server[]} */
 const servers = []
-for (const kind of KINDS) for (const isAudited of [false, true]) servers.push(await Server.start({ ...kind, isAudited }))
+for (const kind of KINDS)
+  for (const isAudited of kind.kind === 'alone' ? [false] : [false, true]) servers.push(await Server.start({ ...kind, isAudited }))
 for (const server of servers) await prepare(server)
 const memory = Object.fromEntries(
   servers.filter(({ kind }) => !kind.isAudited).map((server) => [server.kind.name, { started: server.rss(), worked: 0 }]),
@@ -302,7 +306,7 @@ for (let round = -1; round < ROUNDS; round++) {
   console.error(round < 0 ? 'warming up' : `round ${round + 1} of ${ROUNDS}`)
   for (const protocol of PROTOCOLS) {
     for (const row of ROWS)
-      for (const server of shuffled(asked(row.audited))) {
+      for (const server of shuffled(asked(row.audited).filter(({ kind }) => canAnswer(kind, row.name)))) {
         const us = await measure(server, row, protocol, scaled(row.count) * times)
         if (round >= 0) note(`${row.name}, ${protocol}`, server, us)
       }
@@ -315,7 +319,8 @@ for (let round = -1; round < ROUNDS; round++) {
 for (const server of asked(false)) Object.assign(memory[server.kind.name] ?? {}, { worked: server.rss() })
 /** @type {Record<string, number>} */
 const listBytes = {}
-for (const server of asked(false)) listBytes[server.kind.name] = Buffer.byteLength((await server.answer('GET', collection(KEPT))).text)
+for (const server of asked(false).filter(({ kind }) => kind.kind !== 'alone'))
+  listBytes[server.kind.name] = Buffer.byteLength((await server.answer('GET', collection(KEPT))).text)
 for (const server of servers) await server.end()
 
 /** @type {Record<string, { readyMs: number[], endMs: number[] }>} */
