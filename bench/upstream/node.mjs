@@ -34,7 +34,8 @@ function changed() {
 createSecureServer({ cert: readFileSync(setting.cert), key: readFileSync(setting.key), allowHTTP1: true }, (request, response) => {
   if (request.url.includes('watch=true')) {
     response.writeHead(200, { 'Content-Type': 'application/json' })
-    response.flushHeaders()
+    // Node's types lack it over HTTP/2.
+    /** @type {any} */ (response).flushHeaders()
     watchers.add(response)
     response.on('close', () => watchers.delete(response))
     return

@@ -36,7 +36,10 @@ export const KUBERNETES_FINALIZER = 'kubernetes'
 /** @see kubernetes/kubernetes pkg/apis/core/helper/helpers.go standardFinalizers */
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set([KUBERNETES_FINALIZER, 'orphan', 'foregroundDeletion'])
 
-/** The label by which selectors find a namespace. @see kubernetes/api core/v1/well_known_labels.go */
+/**
+ * The label by which selectors find a namespace.
+ * @see kubernetes/api core/v1/well_known_labels.go
+ */
 const NAME_LABEL = 'kubernetes.io/metadata.name'
 
 /**

@@ -6,8 +6,8 @@ import type { Resource } from './define-resource.ts'
 import { type Findings, walkOwnFields } from './schema-walk.ts'
 
 /**
- * The reason why an object is converted. What is stored has to be all that its version allows: what it
- * does not know would be lost. What is only read is served as well as it can be.
+ * The reason why an object is converted. What is stored has to be all that its version allows: what
+ * it does not know would be lost. What is only read is served as well as it can be.
  */
 export type ConversionPurpose = 'read' | 'store'
 
