@@ -33,9 +33,10 @@ function changed() {
 
 createSecureServer({ cert: readFileSync(setting.cert), key: readFileSync(setting.key), allowHTTP1: true }, (request, response) => {
   if (request.url.includes('watch=true')) {
-    response.writeHead(200, { 'Content-Type': 'application/json' })
-    // Node's types lack it over HTTP/2.
-    /** @type {any} */ (response).flushHeaders()
+    // Node's types lack one of its methods over HTTP/2.
+    const answer = /** @type {any} */ (response)
+    answer.writeHead(200, { 'Content-Type': 'application/json' })
+    answer.flushHeaders()
     watchers.add(response)
     response.on('close', () => watchers.delete(response))
     return
