@@ -16,7 +16,8 @@ const BROWSER = 'test/support/browser.ts'
 /**
  * Browsers, other frameworks, the packed package, what clients lose, machines with seeded bugs, each of which is explored anew, and lives of
  * more states than the plain ones, whose properties `npm test` has, `quiesce run` with its applications,
- * screens of terminals, half of the random lives, every xstate 5, and the histories of concurrent clients of a store: what `npm run test:e2e` runs, so that `npm test` takes minutes.
+ * screens of terminals, half of the random lives, every xstate 5, and the histories of concurrent clients of a store: what `npm run test:e2e`
+ * runs, so that `npm test` takes minutes.
  * `scripts/test.mjs` says which of both is to run; without that word all of them do, and what is named on the command line is found.
  */
 const endToEnd = [

@@ -2,7 +2,8 @@
 // `npm run bench:upstream`: what requests cost this API server beside the generic API server of Kubernetes itself (upstream/main.go, which needs Go):
 // the same paths over HTTPS, a token, an authorizer, an audit log in batches, and one resource in memory, under upstream's own watch cache there.
 // Each server is a process, they are asked in turns and in another order each round, and one of each kind runs twice: what those two differ by is
-// noise. An HTTPS server of node without any library (upstream/node.mjs) shows what of it is node's own. CPU is the kernel's count for the whole process. The result goes to results/upstream.json, from which docs/comparison.md is written.
+// noise. An HTTPS server of node without any library (upstream/node.mjs) shows what of it is node's own. CPU is the kernel's count for the whole
+// process. The result goes to results/upstream.json, from which docs/comparison.md is written.
 // `-- quick` for a look: two rounds of a tenth.
 import { execFileSync, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'

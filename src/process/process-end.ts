@@ -18,6 +18,8 @@ export interface LifeExit {
   readonly signals: ReadonlySet<StopSignal>
   /** How long the process may live on, if this is the last life. */
   readonly graceMs: number
+  /** Whether the deadline has cut it: what is left of it has only the time to be closed. */
+  readonly isCut: boolean
   readonly clock: Clock
   /** Learns that the process exits after this life, if it is the last. */
   readonly exits: () => void
@@ -67,7 +69,8 @@ export class ProcessEnd {
     this.#running--
   }
 
-  leave({ exitCode, isForced, exit, signals, graceMs, clock, exits }: LifeExit): void {
+  leave(life: LifeExit): void {
+    const { exitCode, isForced, exit } = life
     this.#running--
     this.#exitCode = moreSevere(this.#exitCode, exitCode)
     this.#isForced ||= isForced
@@ -78,7 +81,7 @@ export class ProcessEnd {
     }
     if (this.#running > 0) return
     if (this.#isForced) process.exit(this.#exitCode)
-    else if (exit === 'explicit') this.#endAfterGrace(Math.round(graceMs), clock, signals, exits)
+    else if (exit === 'explicit') this.#endAfterGrace(life)
   }
 
   /**
@@ -86,19 +89,20 @@ export class ProcessEnd {
    * its time is over, and overruled; with no time at all, in a step of its own, so that code that
    * awaits `run()` comes first.
    */
-  #endAfterGrace(graceMs: number, clock: Clock, stopSignals: ReadonlySet<StopSignal>, exits: () => void): void {
+  #endAfterGrace({ graceMs, isCut, clock, signals: stopSignals, exits }: LifeExit): void {
     const process = this.#process
+    const allowedMs = Math.round(Math.min(graceMs, isCut ? CLOSING_MS : Number.POSITIVE_INFINITY))
     // A channel to the parent is no work: in a cluster worker it is open as long as the process
     // lives.
     process.channel?.unref()
     const end = (): void => {
-      const still = graceMs > 0 ? `but still alive after ${graceMs} ms` : 'out of time, and still alive'
+      const still = isCut || allowedMs === 0 ? 'out of time, and still alive' : `but still alive after ${allowedMs} ms`
       sayWithCode(process.stderr, 'WARN_STILL_ALIVE', `ended, ${still} because of: ${whatKeeps(process)}; exiting`)
       process.exit(process.exitCode)
     }
     // What we have just destroyed is closed in the next turns of the event loop, however long one
     // takes: a process that nothing else keeps alive ends by itself then, with nothing to say.
-    let timer = wait(clock, Math.max(graceMs, CLOSING_MS), () => {
+    let timer = wait(clock, Math.max(allowedMs, CLOSED_MS), () => {
       timer = wait(clock, 0, () => {
         timer = wait(clock, 0, end)
       })
@@ -123,10 +127,12 @@ function wait(clock: Clock, ms: number, then: () => void): unknown {
 }
 
 /**
- * The time in milliseconds until sockets that were destroyed are closed and what was being written
- * to a file is written, also when there is no time left and the machine is busy. A process that
- * nothing keeps alive does not wait for it.
+ * The time in milliseconds until sockets that were destroyed are closed, also when there is no time
+ * left.
  */
+const CLOSED_MS = 10
+
+/** The same on a busy machine, which a process that was cut has as far as its deadline allows. */
 const CLOSING_MS = 100
 
 /** Node lists standard streams and the channel to the parent, although they keep nothing alive. */

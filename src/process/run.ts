@@ -116,10 +116,17 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
     if (!shown?.saysWhy) sayWhyNotGraceful(life, report)
     sayStartAdvice(life)
     shown?.end(report)
-    // What the deadline has cut is not waited for again.
-    const graceMs = exitCode === 5 ? 0 : life.exitGraceMs
     if (!released.aborted)
-      processEnd.leave({ exitCode, isForced, exit: options.exit, signals, graceMs, clock: host.clock, exits: () => life.sayIfLate() })
+      processEnd.leave({
+        exitCode,
+        isForced,
+        exit: options.exit,
+        signals,
+        graceMs: life.exitGraceMs,
+        isCut: exitCode === 5,
+        clock: host.clock,
+        exits: () => life.sayIfLate(),
+      })
     return report
   } finally {
     // This life has left the process: it cannot leave it again, or others that run would not be
