@@ -33,7 +33,9 @@ export function deletionFinalizers(
   const wanted = byDefault === 'Unsupported' ? undefined : wantedFinalizer(finalizers, asked, byDefault)
   const others = finalizers.filter((each) => each !== ORPHAN_DEPENDENTS && each !== DELETE_DEPENDENTS)
   const changed = wanted === undefined ? others : [...others, wanted]
-  const isSame = changed.length === finalizers.length && changed.every((each) => finalizers.includes(each))
+  // A client says how many there are.
+  const known = new Set(finalizers)
+  const isSame = changed.length === finalizers.length && changed.every((each) => known.has(each))
   return isSame ? finalizers : changed
 }
 

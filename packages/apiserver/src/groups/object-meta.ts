@@ -148,7 +148,9 @@ export function metaErrors(metadata: ObjectMeta, isNamespaced: boolean): readonl
  */
 export function metaUpdateErrors({ finalizers = [] }: ObjectMeta, old: ObjectMeta): readonly FieldError[] {
   if (old.deletionTimestamp === undefined) return []
-  const added = [...new Set(finalizers)].filter((each) => !old.finalizers?.includes(each)).sort()
+  // A client says how many there are.
+  const known = new Set(old.finalizers)
+  const added = [...new Set(finalizers)].filter((each) => !known.has(each)).sort()
   if (added.length === 0) return []
   const shown = `[]string{${added.map(goQuote).join(', ')}}`
   return [

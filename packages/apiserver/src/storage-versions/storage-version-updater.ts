@@ -123,19 +123,25 @@ class StorageVersionUpdater {
 
   async keep(refreshMs: number, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#sleep(refreshMs, signal)
-      await this.#write(signal)
+      // A write that waits does not bring the next look at the leases forward.
+      const due = this.#clock.now() + refreshMs
+      let isWoken: boolean
+      do {
+        isWoken = await this.#sleep(Math.max(0, due - this.#clock.now()), signal)
+        await this.#write(signal)
+      } while (isWoken && !signal.aborted)
       if (!signal.aborted)
         await this.#collect(signal).catch((error: unknown) => this.#failed('storage versions of dead servers stay', error, signal))
     }
   }
 
-  /** Waits until the time is over, or a write waits for a resource that is new. */
-  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
+  /** Waits until the time is over, or a write waits for a resource that is new: then it is true. */
+  async #sleep(ms: number, signal: AbortSignal): Promise<boolean> {
     const woken = new AbortController()
     this.#wake = () => woken.abort()
     await pauseOn(this.#clock, ms, AbortSignal.any([signal, woken.signal]))
     this.#wake = () => {}
+    return woken.signal.aborted
   }
 
   /** Servers without a lease count as dead. */
@@ -159,6 +165,7 @@ class StorageVersionUpdater {
       try {
         for (const [of, written] of this.#resources()) {
           await this.#put(written, signal)
+          if (signal.aborted) return
           this.#done.add(of)
         }
         this.#lastError = undefined
@@ -202,8 +209,8 @@ class StorageVersionUpdater {
         const object = known ?? (await this.#objects.create(named(name), { signal }))
         return await this.#status(object, withServer(object, entry, this.#now()), signal)
       } catch (thrown) {
-        // Another server was quicker.
-        if (!isConflict(thrown)) throw thrown
+        // Another server was quicker. A 404 is none: the group may not be installed.
+        if (codeOf(thrown) !== 409) throw thrown
       }
     }
   }
@@ -231,7 +238,7 @@ class StorageVersionUpdater {
         else await this.#status(object, left, signal)
       } catch (thrown) {
         // It is looked at again the next time.
-        if (!isConflict(thrown)) throw thrown
+        if (![404, 409].includes(codeOf(thrown))) throw thrown
       }
     }
     this.#missing = missing
@@ -260,4 +267,4 @@ const named = (name: string): StorageVersion => ({
 const STORAGE_VERSIONS_NAME = qualifiedName({ group: STORAGE_VERSIONS.group, resource: STORAGE_VERSIONS.plural })
 const LEASES_NAME = qualifiedName({ group: LEASES.group, resource: LEASES.plural })
 
-const isConflict = (thrown: unknown): boolean => thrown instanceof StatusError && [404, 409].includes(thrown.failure.code)
+const codeOf = (thrown: unknown): number => (thrown instanceof StatusError ? thrown.failure.code : 0)

@@ -76,8 +76,13 @@ async function deleteStored(rest: RestRequest, object: ApiObject, options: Delet
     return (await rest.storage.delete(keyOf(object), expected)) && 'gone'
   }
   const held = finalizers.length === 0 ? metadata : { ...metadata, finalizers }
-  const marked = beingDeleted({ ...object, metadata: held }, rest.world.clock.wall())
-  if (metadata.deletionTimestamp === undefined) rest.resource.strategy.prepareForDelete?.(marked)
+  let marked = beingDeleted({ ...object, metadata: held }, rest.world.clock.wall())
+  const { strategy } = rest.resource
+  if (metadata.deletionTimestamp === undefined && strategy.prepareForDelete !== undefined) {
+    // What is stored is frozen, and a strategy may change what it is given.
+    marked = structuredClone(marked)
+    strategy.prepareForDelete(marked)
+  }
   if (isSameJson(marked, object)) return object
   return isDryRun ? marked : rest.storage.update(marked, expected)
 }
