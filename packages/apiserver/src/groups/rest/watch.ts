@@ -15,17 +15,16 @@ export async function watchObjects(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'stream')
   const options = listOptions(rest, true)
   const { name } = rest.key
+  const isConcerned = ({ metadata }: ApiObject): boolean =>
+    (rest.namespace === '' || metadata.namespace === rest.namespace) && (name === '' || metadata.name === name)
   const isWanted = (object: ApiObject): boolean =>
-    (rest.namespace === '' || object.metadata.namespace === rest.namespace) &&
-    (name === '' || object.metadata.name === name) &&
-    options.labels(object.metadata.labels) &&
-    options.fields.matches(object)
+    isConcerned(object) && options.labels(object.metadata.labels) && options.fields.matches(object)
   const { after, initial } = await beginning(rest, options, isWanted)
   const stream = new WatchStream(rest, output, { initial, allowsBookmarks: options.allowsBookmarks })
   const ended = stream.open()
   try {
     const hear = (event: StorageEvent): void => give(stream, event, isWanted)
-    stream.follow(await rest.storage.watch(after, hear, ({ failure }) => stream.fail(failure)))
+    stream.follow(await rest.storage.watch(after, hear, ({ failure }) => stream.fail(failure), isConcerned))
   } catch (thrown) {
     if (!(thrown instanceof StatusError)) {
       stream.end()

@@ -67,7 +67,9 @@ export function storageInVersion(resource: Resource, storage: Storage, failed: (
         }
       },
     }),
-    ...(watch && { watch: (after, listener, ended) => watchForms(resource, watch, { after, listener, ended, failed }) }),
+    ...(watch && {
+      watch: (after, listener, ended, concerns = () => true) => watchForms(resource, watch, { after, listener, ended, concerns, failed }),
+    }),
     ...(review && { review }),
   }
 }
@@ -174,19 +176,23 @@ interface FormsWatch {
   readonly after: string
   readonly listener: (event: StorageEvent) => void
   readonly ended: (why: StatusError) => void
+  readonly concerns: (object: ApiObject) => boolean
   readonly failed: (error: unknown) => void
 }
 
-/** An object that cannot be converted ends the watch: what came after it would leave a gap. */
+/**
+ * An object that cannot be converted ends the watch: what came after it would leave a gap. One of
+ * another namespace does not, and its failure is not told to those who may not read it.
+ */
 async function watchForms(
   resource: Resource,
   watch: NonNullable<Storage['watch']>,
-  { after, listener, ended, failed }: FormsWatch,
+  { after, listener, ended, concerns, failed }: FormsWatch,
 ): Promise<StorageWatch> {
   let watching: StorageWatch | undefined
   let why: StatusError | undefined
   const hear = (event: StorageEvent): void => {
-    if (why !== undefined) return
+    if (why !== undefined || !concerns(event.object)) return
     let form: StorageEvent
     try {
       form = eventForm(event, resource)

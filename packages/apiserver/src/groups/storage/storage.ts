@@ -34,9 +34,16 @@ export interface Storage {
    * time and does not throw.
    * @param ended called when nothing more comes, though the watch was not closed: clients are told,
    * and watch or list again
+   * @param concerns says by namespace and name which objects the listener wants: changes of others
+   * may be left out
    * @throws StatusError `expired()` for a version behind which not all changes are known
    */
-  watch?(after: string, listener: (event: StorageEvent) => void, ended: (why: StatusError) => void): MaybePromise<StorageWatch>
+  watch?(
+    after: string,
+    listener: (event: StorageEvent) => void,
+    ended: (why: StatusError) => void,
+    concerns?: (object: ApiObject) => boolean,
+  ): MaybePromise<StorageWatch>
   /**
    * Answers an object that is a question, and is kept nowhere: `create` of a kind that has neither
    * names nor anything else that can be done with it.
