@@ -6,6 +6,8 @@ export interface AttemptedWrite {
   readonly group: string
   /** The plural. */
   readonly resource: string
+  /** The version in which it would be stored, as `demo.example/v1`. */
+  readonly encodingVersion: string
   /** Empty at the scope of the cluster. */
   readonly namespace: string
   /** Empty for an object whose name is in the body, and for a collection. */

@@ -87,8 +87,8 @@ class StorageVersionUpdater {
   readonly #identity: ServerIdentity
   readonly #clock: Clock
   readonly #objects: ResourceClient<StorageVersion>
-  /** Resources of which it is written, by their qualified names. */
-  readonly #done = new Set<string>()
+  /** The versions that are written, by the qualified name of their resource. */
+  readonly #done = new Map<string, string>()
   /** Servers that had no lease when it was looked last. */
   #missing: ReadonlySet<string> = new Set()
   #lastError: Error | undefined
@@ -103,9 +103,9 @@ class StorageVersionUpdater {
     this.#objects = loopbackResource(server.loopback, STORAGE_VERSIONS)
   }
 
-  readonly barrier = ({ verb, group, resource, namespace, user }: AttemptedWrite): string | undefined => {
+  readonly barrier = ({ verb, group, resource, encodingVersion, namespace, user }: AttemptedWrite): string | undefined => {
     const name = qualifiedName({ group, resource })
-    if (this.#done.has(name) || name === STORAGE_VERSIONS_NAME) return undefined
+    if (this.#done.get(name) === encodingVersion || name === STORAGE_VERSIONS_NAME) return undefined
     if (name === LEASES_NAME && namespace === 'kube-system') return undefined
     // A server that does not authenticate does not know itself.
     if (name === 'namespaces' && verb === 'create' && (user === undefined || user.name === 'system:apiserver')) return undefined
@@ -166,7 +166,7 @@ class StorageVersionUpdater {
         for (const [of, written] of this.#resources()) {
           await this.#put(written, signal)
           if (signal.aborted) return
-          this.#done.add(of)
+          this.#done.set(of, written.entry.encodingVersion)
         }
         this.#lastError = undefined
         return

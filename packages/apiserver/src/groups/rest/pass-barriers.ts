@@ -1,4 +1,5 @@
 import { serviceUnavailable } from '../../status-errors.ts'
+import { groupVersion } from '../resource/define-resource.ts'
 import type { AttemptedWrite } from '../write-barrier.ts'
 import type { RestRequest } from './rest-request.ts'
 
@@ -15,7 +16,16 @@ export function passBarriers({ exchange, resource, storage, namespace, world }: 
   const { create, update, delete: remove } = storage as Partial<typeof storage>
   // What is kept nowhere is a question.
   if (READS.has(info.verb) || (create ?? update ?? remove) === undefined) return
-  const write: AttemptedWrite = { verb: info.verb, group: resource.group, resource: resource.plural, namespace, name: info.name, user }
+  const { group, plural, storageVersion } = resource
+  const write: AttemptedWrite = {
+    verb: info.verb,
+    group,
+    resource: plural,
+    encodingVersion: groupVersion(group, storageVersion),
+    namespace,
+    name: info.name,
+    user,
+  }
   for (const barrier of world.barriers) {
     const why = barrier(write)
     if (why !== undefined) throw serviceUnavailable(why)
