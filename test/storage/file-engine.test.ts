@@ -4,10 +4,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { isBuiltin } from 'node:module'
+import { isBuiltin, syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import workerThreads, { type Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type FileEngineOptions, fileEngine } from '#apiserver/store/file-engine.ts'
 import { type KeyValueStore, withPrefix } from '#apiserver/store/key-value-store.ts'
@@ -30,6 +31,25 @@ async function folderOf(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quiesce-file-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
+}
+
+/** The threads that are begun from now on in a test. */
+function watchThreads(): readonly Worker[] {
+  const threads: Worker[] = []
+  const { Worker: Original } = workerThreads
+  class Watched extends Original {
+    constructor(...given: ConstructorParameters<typeof Original>) {
+      super(...given)
+      threads.push(this)
+    }
+  }
+  const use = (one: typeof Original): void => {
+    Object.assign(workerThreads, { Worker: one })
+    syncBuiltinESMExports()
+  }
+  use(Watched)
+  onTestFinished(() => use(Original))
+  return threads
 }
 
 async function openFile(options: FileEngineOptions): Promise<KeyValueStore> {
@@ -127,6 +147,18 @@ else {
     },
     20_000 + CRASHES * 5_000,
   )
+
+  test('a file that is closed while its thread is started anew is nobody’s afterwards', async () => {
+    const path = join(await folderOf(), 'store.db')
+    const threads = watchThreads()
+    const store = await openFile({ path })
+    await store.put({ key: '/a', value: new Uint8Array(3) })
+    await threads[0]?.terminate()
+    await expect.poll(() => threads.length, { interval: 1, timeout: 5_000 }).toBe(2)
+    await store.close()
+    expect(threads[1]?.threadId).toBe(-1)
+    expect(await (await openFile({ path })).revision()).toBe(2)
+  })
 
   describe('a disk that is full', () => {
     test('is said, keeps nothing that was refused, and is written to again without a restart', async () => {

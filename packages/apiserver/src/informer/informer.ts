@@ -64,8 +64,7 @@ const A_CLIENT = withFields('a client that can list and watch', 'name', 'list', 
  * Keeps a copy of all objects that a client sees, and says what becomes of each: it lists them,
  * watches from there on, goes on behind the last version after every interruption, and lists again
  * only when that version is too old (410), or when the server cannot give what follows it (500). Of
- * what many events in the meantime have made of an
- * object, a new list shows the last.
+ * what many events in the meantime have made of an object, a new list shows the last.
  * @throws QuiesceError ERR_OPTION_INVALID
  * @see kubernetes/client-go tools/cache/reflector.go, shared_informer.go
  * @example

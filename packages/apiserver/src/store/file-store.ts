@@ -31,6 +31,7 @@ const MESSAGE_ROWS = 500
 const SWEEP_ROWS = 500
 /** The time in milliseconds between two tries to write, or to read, again. */
 const PROBE_MS = 1_000
+
 export interface FileSettings {
   readonly path: string
   readonly historyMs: number
@@ -60,6 +61,8 @@ export class FileStore implements KeyValueStore {
   #degraded: StoreError | undefined
   readonly #compactor: FileCompactor
   #probe: unknown
+  /** The last try to use it again, which may still end with a thread to end. */
+  #trying: Promise<void> = Promise.resolve()
   #closing: Promise<void> | undefined
 
   constructor(settings: FileSettings, context: OpenContext, clock: Clock) {
@@ -81,7 +84,7 @@ export class FileStore implements KeyValueStore {
     try {
       const { path, isVerified, revision: first } = this.#settings
       const { revision } = await thread.ask({ op: 'open', path, isVerified, revision: first })
-      if (this.#context.signal.aborted) throw storeClosed()
+      if (this.#context.signal.aborted || this.#closing !== undefined) throw storeClosed()
       this.#thread = thread
       this.#revision = revision
       this.#compactor.start()
@@ -156,6 +159,7 @@ export class FileStore implements KeyValueStore {
     this.#clock.clearTimeout(this.#probe)
     // What was accepted is written, as its writers wait for it.
     await this.#writes.drained()
+    await this.#trying
     const thread = this.#thread
     this.#thread = undefined
     this.#watches.endAll(storeClosed())
@@ -212,11 +216,15 @@ export class FileStore implements KeyValueStore {
   }
 
   #probeLater(): void {
-    this.#probe = this.#clock.setTimeout(() => void this.#tryAgain(), PROBE_MS)
+    if (this.#closing !== undefined) return
+    // A thread that ends while it is asked has this called twice.
+    this.#clock.clearTimeout(this.#probe)
+    this.#probe = this.#clock.setTimeout(() => {
+      this.#trying = this.#tryAgain()
+    }, PROBE_MS)
   }
 
   async #tryAgain(): Promise<void> {
-    if (this.#closing !== undefined) return
     try {
       if (this.#thread === undefined) await this.open()
       else await this.#thread.ask({ op: 'probe' })
@@ -237,7 +245,6 @@ export class FileStore implements KeyValueStore {
     this.#context.onCondition({ is: 'lost', error })
     this.#watches.endAll(error)
     this.#compactor.stop()
-    this.#clock.clearTimeout(this.#probe)
     this.#probeLater()
   }
 }
