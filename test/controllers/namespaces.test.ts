@@ -250,7 +250,7 @@ test('everything in a namespace is deleted with it, and nothing else; what has f
       ],
     ])
   await json('PATCH', `${inside('blue')}/held`, { metadata: { finalizers: null } }, MERGE)
-  await expect.poll(async () => (await json('GET', `${NAMESPACE}/blue`)).code, { timeout: 10_000 }).toBe(404)
+  await expect.poll(async () => (await json('GET', `${NAMESPACE}/blue`)).code).toBe(404)
   expect(await names(inside('red'))).toEqual(['a', 'b', 'c'])
   // Another one of that name is empty.
   await create('blue')
@@ -279,7 +279,7 @@ test('a namespace says why what is in it cannot be deleted, and is gone when it 
     message: 'Failed to delete all resource types, 1 remaining: demo.example/v1/widgets: widgets.demo.example "a" is forbidden: not now',
   })
   isRefused = false
-  await expect.poll(async () => (await json('GET', `${NAMESPACE}/blue`)).code, { timeout: 10_000 }).toBe(404)
+  await expect.poll(async () => (await json('GET', `${NAMESPACE}/blue`)).code).toBe(404)
 }, 20_000)
 
 const { isThere, run } = useKubectl()

@@ -14,6 +14,7 @@ import {
   leaseGroup,
   memoryStorage,
   type Resource,
+  StatusError,
   type Storage,
   type StorageVersion,
   type StorageVersionOptions,
@@ -216,6 +217,55 @@ describe('a server', () => {
     expect((await note()).status).toBe(503)
     await expect.poll(async () => (await note()).status).toBe(201)
     expect((await look('late.example.notes'))?.status?.commonEncodingVersion).toBe('late.example/v2')
+  })
+
+  test('holds a group that comes again with another version to be stored', async () => {
+    const of = shared()
+    let server: ApiServer | undefined
+    const {
+      ask,
+      isReady,
+      versionOf: look,
+    } = await replica(of, {
+      more: (one) => {
+        server = one
+      },
+    })
+    await expect.poll(isReady).toBe(true)
+    const group = 'late.example'
+    const storage = memoryStorage().resource()
+    const install = (version: string) => {
+      const resource = defineResource({ group, kind: 'Note', plural: 'notes', scope: 'Cluster', versions: { [version]: { schema: {} } } })
+      return server?.installApiGroups(apiGroup({ group, versions: { [version]: [{ resource, storage }] } }))
+    }
+    const note = (version: string, name: string) => post({ ask }, `/apis/late.example/${version}/notes`, { metadata: { name } })
+    const first = install('v1')
+    await expect.poll(async () => (await note('v1', 'a')).status).toBe(201)
+    first?.[Symbol.dispose]()
+    install('v2')
+    expect((await note('v2', 'b')).status).toBe(503)
+    await expect.poll(async () => (await note('v2', 'b')).status).toBe(201)
+    expect((await look('late.example.notes'))?.status?.commonEncodingVersion).toBe('late.example/v2')
+  })
+
+  test('without the group of StorageVersions says so once, and waits between its tries', async () => {
+    const of = shared()
+    let tries = 0
+    const counted = (under: StoreStorage): Storage => ({
+      ...kept(under),
+      get: (key) => {
+        tries++
+        return under.get(key)
+      },
+      create: () => Promise.reject(new StatusError({ code: 404, reason: 'NotFound', message: 'no such group' })),
+    })
+    const { create, isReady, lines } = await replica(of, { storage: counted })
+    const warnings = () => lines.filter(({ message }) => message.startsWith('storage versions are not written: '))
+    await expect.poll(warnings).toHaveLength(1)
+    const before = tries
+    for (let asked = 0; asked < 20; asked++) expect((await create('a')).status).toBe(503)
+    expect(tries - before).toBeLessThan(20)
+    expect([await isReady(), warnings().length]).toEqual([false, 1])
   })
 
   test('says it of the servers behind it, and holds their writes', async () => {

@@ -105,7 +105,7 @@ test.each([
 ] as const)('many operations of a patch: %s', async (_, make) => {
   const { cost } = await serve()
   await cost('POST', THINGS, thing({ labels: { a: 'b' }, finalizers: ['a.b/c'] }))
-  const patched = await cost('PATCH', `${THINGS}/a`, many(make, OPERATIONS), JSON_PATCH)
+  const patched = await cost('PATCH', `${THINGS}/a`, many<object>(make, OPERATIONS), JSON_PATCH)
   expect(patched.ms).toBeLessThan(CPU_MS)
   expect(patched.status).toBeLessThan(500)
 })

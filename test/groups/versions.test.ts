@@ -575,6 +575,24 @@ describe('a conversion', () => {
     expect(lines.filter(({ message }) => message.endsWith('to demo.example/v1beta1 failed: boom'))).toHaveLength(5)
   })
 
+  test('that fails ends no watch of another namespace, or of another object', async () => {
+    let isBroken = false
+    const fromHub: Conversion['fromHub'] = (object) => {
+      if (isBroken && object.metadata.name === 'bad') throw new Error('boom')
+      return BETA.fromHub(object)
+    }
+    const { json, storage, watch } = await serve(gadgets('v1', { ...BETA, fromHub }))
+    const gadgetsOf = (namespace: string) => GADGETS('v1beta1').replace('/default/', `/${namespace}/`)
+    const ofGood = await watch(`${gadgetsOf('default')}?watch=1&fieldSelector=metadata.name%3Dgood`)
+    const ofOther = await watch(`${gadgetsOf('other')}?watch=1`)
+    isBroken = true
+    await storage.create?.(gadget('v1', 'bad', { size: 1 }, { namespace: 'default', uid: 'bad', generation: 1 }) as ApiObject)
+    await json('POST', GADGETS('v1'), gadget('v1', 'good', { size: 1 }))
+    expect(await ofGood()).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'good' } } })
+    await json('POST', GADGETS('v1').replace('/default/', '/other/'), gadget('v1', 'there', { size: 1 }))
+    expect(await ofOther()).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'there' } } })
+  })
+
   test('of what is of no version of its kind says which there are', async () => {
     const resource = gadgets()
     const single = defineResource({

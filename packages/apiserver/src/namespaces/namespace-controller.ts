@@ -25,6 +25,14 @@ const SYSTEM_NAMESPACES = ['kube-system', 'kube-public', 'kube-node-lease', 'def
 /** Time until what is left in a namespace is looked at again. */
 const AGAIN = '2s'
 
+/**
+ * The same where others have to take their finalizers first, which may be never: each look asks for
+ * everything in the namespace.
+ * @see kubernetes/kubernetes pkg/controller/namespace/deletion/namespaced_resources_deleter.go
+ * finalizerEstimateSeconds
+ */
+const AGAIN_HELD = '8s'
+
 /** Time between two looks whether the namespaces of the system are there. */
 const SYSTEM_AGAIN = '1m'
 
@@ -107,7 +115,7 @@ async function finalize(
     : await client.update({ ...found, status }, { signal, subresource: 'status' }).catch(passOver(404, 409))
   // Its change has it looked at again; one that is gone is done.
   if (known === undefined) return undefined
-  if (!isAllGone(left)) return { requeueAfter: AGAIN }
+  if (!isAllGone(left)) return { requeueAfter: left.failures.length === 0 && left.byFinalizer.size > 0 ? AGAIN_HELD : AGAIN }
   const finalizers = (known.spec?.finalizers ?? []).filter((each) => each !== KUBERNETES_FINALIZER)
   await client.update({ ...known, spec: { ...known.spec, finalizers } }, { signal, subresource: 'finalize' }).catch(passOver(404, 409))
   return undefined

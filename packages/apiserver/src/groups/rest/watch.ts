@@ -15,10 +15,12 @@ export async function watchObjects(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'stream')
   const options = listOptions(rest, true)
   const { name } = rest.key
-  const isConcerned = ({ metadata }: ApiObject): boolean =>
-    (rest.namespace === '' || metadata.namespace === rest.namespace) && (name === '' || metadata.name === name)
-  const isWanted = (object: ApiObject): boolean =>
-    isConcerned(object) && options.labels(object.metadata.labels) && options.fields.matches(object)
+  // What no conversion changes: the fields that can be selected are name and namespace.
+  const isConcerned = (object: ApiObject): boolean =>
+    (rest.namespace === '' || object.metadata.namespace === rest.namespace) &&
+    (name === '' || object.metadata.name === name) &&
+    options.fields.matches(object)
+  const isWanted = (object: ApiObject): boolean => isConcerned(object) && options.labels(object.metadata.labels)
   const { after, initial } = await beginning(rest, options, isWanted)
   const stream = new WatchStream(rest, output, { initial, allowsBookmarks: options.allowsBookmarks })
   const ended = stream.open()

@@ -70,6 +70,11 @@ export class EtcdClient {
     this.#members = parts.endpoints.map((endpoint) => new grpc.Client(endpoint, credentials, { ...KEEPALIVE, ...RECONNECT, ...SIZES }))
   }
 
+  /** Time in milliseconds that a call has. */
+  get timeoutMs(): number {
+    return this.#parts.timeoutMs
+  }
+
   /**
    * @param isRepeatable whether it may be asked of the next member when it is not known what has
    * become of it: of what changes nothing

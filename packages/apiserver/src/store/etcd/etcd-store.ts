@@ -225,10 +225,16 @@ export class EtcdStore implements KeyValueStore {
     )
   }
 
-  /** The oldest revision that can be read, as a watch from the first one is told. */
+  /**
+   * The oldest revision that can be read, as a watch from the first one is told. 0: etcd does not
+   * say it in the time of a read.
+   */
   async #compacted(): Promise<number> {
-    const stream = await this.#parts.client.watch()
-    return new Promise((resolve) => {
+    const { client, clock } = this.#parts
+    const stream = await client.watch().catch(() => undefined)
+    if (stream === undefined) return 0
+    const timer = clock.setTimeout(() => stream.cancel(), client.timeoutMs)
+    return new Promise<number>((resolve) => {
       stream.on('data', ({ canceled, compact_revision: compacted }: { canceled?: boolean; compact_revision?: number }) => {
         if (!canceled) return
         resolve(compacted ?? 0)
@@ -236,7 +242,7 @@ export class EtcdStore implements KeyValueStore {
       })
       stream.on('error', () => resolve(0))
       stream.write({ create_request: { key: this.#own(''), start_revision: 1 } })
-    })
+    }).finally(() => clock.clearTimeout(timer))
   }
 
   /** How many marks a range has, where that matters: its count has them, too. */
