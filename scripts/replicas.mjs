@@ -17,6 +17,7 @@ import { clientPrograms } from '../test/api-clients/programs.mjs'
 import { Writers } from '../test/api-clients/writers.mjs'
 import { haproxy } from '../test/loss/proxies.mjs'
 import { EtcdProcess, freePort } from '../test/support/etcd-process.mjs'
+import { withUs } from '../test/support/with-us.mjs'
 
 const REPLICAS = 3
 /** HAProxy looks each 100 ms, and has to be given a turn of a busy machine for it. */
@@ -36,9 +37,9 @@ let isOver = false
 
 /** @param {number} port @param {string} etcd */
 async function startReplica(port, etcd) {
-  const child = spawn(process.execPath, [PROGRAM, JSON.stringify({ port, etcd, shutdownDelay: DELAY })], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = withUs(
+    spawn(process.execPath, [PROGRAM, JSON.stringify({ port, etcd, shutdownDelay: DELAY })], { stdio: ['ignore', 'pipe', 'inherit'] }),
+  )
   const exit = once(child, 'exit')
   await Promise.race([
     once(child.stdout, 'data'),

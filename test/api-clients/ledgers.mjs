@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { withUs } from '../support/with-us.mjs'
 import { compare, entryOf, textOf } from './notes.mjs'
 
 /** @typedef {import('./notes.mjs').Entry} Entry */
@@ -22,7 +23,7 @@ import { compare, entryOf, textOf } from './notes.mjs'
 /** One of the programs of this folder, which say a line for each event. @param {string} name @param {readonly string[]} command @param {string} url @returns {Ledger} */
 export function informer(name, command, url) {
   const [program = '', ...args] = command
-  const child = spawn(program, [...args, url], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = withUs(spawn(program, [...args, url], { stdio: ['ignore', 'pipe', 'pipe'] }))
   const over = once(child, 'exit')
   /** @type {Entry[]} */
   const told = []
@@ -58,10 +59,12 @@ export function kubectlGetWatch(kubectl, url, cache) {
       /** @type {Entry[]} */
       const told = []
       runs.push(told)
-      child = spawn(kubectl, ['--server', url, '--cache-dir', cache, ...ARGS], {
-        stdio: ['ignore', 'pipe', 'pipe'],
-        env: { ...process.env, KUBECONFIG: '/dev/null' },
-      })
+      child = withUs(
+        spawn(kubectl, ['--server', url, '--cache-dir', cache, ...ARGS], {
+          stdio: ['ignore', 'pipe', 'pipe'],
+          env: { ...process.env, KUBECONFIG: '/dev/null' },
+        }),
+      )
       const closed = once(child, 'close')
       let said = ''
       child.stderr?.on('data', (chunk) => (said += String(chunk)))

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   type ApiObject,
+  apiGroup,
   type Conversion,
   createInformer,
   defineResource,
@@ -567,7 +568,8 @@ describe('a conversion', () => {
     expect(await late()).toMatchObject({ type: 'ERROR', object: { code: 500 } })
     expect((await json('DELETE', `${GADGETS('v1beta1')}/bad`)).code).toBe(500)
     const finalizers = { metadata: { finalizers: ['demo.example/f'] } }
-    expect((await json('PATCH', `${GADGETS('v1')}/bad`, finalizers, MERGE)).code).toBe(200)
+    // The answer of a dry run is that of the write.
+    for (const query of ['?dryRun=All', '']) expect((await json('PATCH', `${GADGETS('v1')}/bad${query}`, finalizers, MERGE)).code).toBe(200)
     expect((await json('PATCH', `${GADGETS('v1')}/bad`, { metadata: { finalizers: null } }, MERGE)).code).toBe(200)
     expect((await json('DELETE', `${GADGETS('v1')}/bad`)).code).toBe(200)
     expect((await json('GET', GADGETS('v1beta1'))).body['items']).toHaveLength(1)
@@ -631,6 +633,17 @@ describe('defining several versions', () => {
     expect(define({ hub: 'v1' })).not.toThrow()
     expect(() => gadgetGroup(defineResource({ ...base, versions: { v1 } }), memoryStorage().resource())).toThrow(
       'version of resource "gadgets": got "v1beta1"',
+    )
+  })
+
+  test('takes one storage for all of them', () => {
+    const resource = gadgets()
+    const versions = {
+      v1: [{ resource, storage: memoryStorage().resource(resource) }],
+      v1beta1: [{ resource, storage: memoryStorage().resource(resource) }],
+    }
+    expect(() => apiGroup({ group: 'demo.example', versions })).toThrow(
+      'storage of resource "gadgets": got "a different one in each of demo.example/v1 and demo.example/v1beta1", allowed: the same in all versions of the kind',
     )
   })
 

@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { withUs } from '../support/with-us.mjs'
 
 /**
  * A proxy in front of three replicas, with the settings that docs/proxies.md explains.
@@ -173,7 +174,7 @@ const workersOf = (child) =>
 
 /** @param {string} command @param {string[]} args @param {number} port */
 async function started(command, args, port) {
-  const child = spawn(command, args, { stdio: 'ignore' })
+  const child = withUs(spawn(command, args, { stdio: 'ignore' }))
   let failed = ''
   child.on('error', (error) => (failed = error.message))
   child.on('exit', (code) => (failed = `${command} ended with ${code}`))

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { withUs } from './with-us.mjs'
 
 /** Whether the machine has etcd, as Debian's `etcd-server` brings it. */
 export const hasEtcd = spawnSync('etcd', ['--version'], { stdio: 'ignore' }).status === 0
@@ -46,34 +47,39 @@ export class EtcdProcess {
   async start() {
     const [client, peer] = this.#ports
     const scheme = this.#flags.some((flag) => flag.startsWith('--cert-file')) ? 'https' : 'http'
-    const child = spawn(
-      'etcd',
-      [
-        `--data-dir=${this.#folder}`,
-        `--listen-client-urls=${scheme}://127.0.0.1:${client}`,
-        `--advertise-client-urls=${scheme}://127.0.0.1:${client}`,
-        `--listen-peer-urls=http://127.0.0.1:${peer}`,
-        `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
-        `--initial-cluster=default=http://127.0.0.1:${peer}`,
-        '--logger=zap',
-        '--log-level=info',
-        ...this.#flags,
-      ],
-      { stdio: ['ignore', 'ignore', 'pipe'] },
+    const child = withUs(
+      spawn(
+        'etcd',
+        [
+          `--data-dir=${this.#folder}`,
+          `--listen-client-urls=${scheme}://127.0.0.1:${client}`,
+          `--advertise-client-urls=${scheme}://127.0.0.1:${client}`,
+          `--listen-peer-urls=http://127.0.0.1:${peer}`,
+          `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
+          `--initial-cluster=default=http://127.0.0.1:${peer}`,
+          '--logger=zap',
+          '--log-level=info',
+          ...this.#flags,
+        ],
+        { stdio: ['ignore', 'ignore', 'pipe'] },
+      ),
     )
     this.#child = child
     let log = ''
+    /** @type {(code: number | null) => void} */
+    let failed = () => {}
     await /** @type {Promise<void>} */ (
       new Promise((resolve, reject) => {
         child.stderr.on('data', (chunk) => {
           log = (log + String(chunk)).slice(-20_000)
           if (/serving client traffic|client requests/.test(log)) resolve()
         })
-        child.once('exit', (code) => reject(new Error(`etcd ended with ${code}: ${log}`)))
+        failed = (code) => reject(new Error(`etcd ended with ${code}: ${log}`))
+        child.once('exit', failed)
         child.once('error', reject)
       })
     )
-    child.removeAllListeners('exit')
+    child.removeListener('exit', failed)
   }
 
   /** @param {'SIGSTOP' | 'SIGCONT'} name */

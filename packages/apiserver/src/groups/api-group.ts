@@ -55,8 +55,24 @@ export function apiGroup(definition: ApiGroupDefinition): ApiGroup {
     if (twice !== undefined) throw optionError(`${version} of ${named}`, twice.resource.plural, 'each resource once')
     return { version, resources: sorted }
   })
+  refuseSeveralStorages(all)
   const skipped = all.filter(({ resources }) => resources.length === 0).map(({ version }) => version)
   return { group, versions: all.filter(({ resources }) => resources.length > 0), ...(skipped.length > 0 && { skipped }) }
+}
+
+/** What is written as one version of a kind is read as the others: all are in one place. */
+function refuseSeveralStorages(versions: readonly ApiVersion[]): void {
+  const served = versions.flatMap(({ resources }) => resources)
+  for (const { resource, storage } of served) {
+    const other = served.find((each) => each.resource.versions === resource.versions && each.storage !== storage)
+    if (other === undefined) continue
+    const of = `${resource.apiVersion} and ${other.resource.apiVersion}`
+    throw optionError(
+      `storage of resource ${show(resource.plural)}`,
+      `a different one in each of ${of}`,
+      'the same in all versions of the kind',
+    )
+  }
 }
 
 /** The resource as the version has it. */

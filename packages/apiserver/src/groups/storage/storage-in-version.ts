@@ -121,6 +121,12 @@ export async function throughStorage(resource: Resource, object: ApiObject, mayF
   return { stored, forms, again: forms.get(resource) ?? convertObject(stored, resource, 'read') }
 }
 
+/** @param old an object as a version of it sees it, which is about to be changed */
+export const asBrokenAs =
+  (resource: Resource, old: ApiObject): MayFail =>
+  (version) =>
+    Promise.resolve(!isReadable(convertObject(old, resource.versions[resource.storageVersion] as Resource, 'store'), version))
+
 const isReadable = (object: ApiObject, version: Resource): boolean => {
   try {
     formOf(object, version)
