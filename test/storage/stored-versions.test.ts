@@ -1,6 +1,7 @@
 // A kind of several versions in a file and in etcd, whose stored version changes from one start of
-// its server to the next. Fails when: objects of before cannot be read, watched or written after it, a client
-// that watched before misses or sees again what was rewritten, or a way back is closed.
+// its server to the next. Fails when: objects of before cannot be read, watched or written after
+// it, a client that watched before misses or sees again what was rewritten, or a way back is
+// closed.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
