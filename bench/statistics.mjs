@@ -5,13 +5,19 @@
  * @typedef {object} Summary
  * @property {number} median
  * @property {readonly [number, number]} quartiles half of the measurements lie in between
+ * @property {number} count of measurements
  * @property {readonly [number, number]} interval the median of as many measurements as one likes lies in here, with a confidence of at least 95 %
  */
 
 /** @param {readonly number[]} values @returns {Summary} */
 export function summarize(values) {
   const sorted = [...values].sort((a, b) => a - b)
-  return { median: quantile(sorted, 0.5), quartiles: [quantile(sorted, 0.25), quantile(sorted, 0.75)], interval: medianInterval(sorted) }
+  return {
+    count: sorted.length,
+    median: quantile(sorted, 0.5),
+    quartiles: [quantile(sorted, 0.25), quantile(sorted, 0.75)],
+    interval: medianInterval(sorted),
+  }
 }
 
 /** @param {readonly number[]} values */

@@ -1,13 +1,13 @@
 // @ts-check
 // `npm run generate`: writes what is derived from the code: the pictures of this folder from the
 // machines, docs/options.md from the option table, docs/errors.md from the table of error codes, and
-// docs/messages.md from all sources, docs/comparison.md from what bench/upstream.mjs has measured.
+// docs/messages.md from all sources, docs/comparison.md and its pictures from what `npm run bench` has measured.
 // With `--check` it fails when a file is stale instead.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { MODEL_ERROR_CODES } from '#model'
-import { comparisonMarkdown, readResult } from '../bench/comparison.mjs'
+import { comparisonFiles } from '../bench/document.mjs'
 import { batchesMachine } from '../build/packages/apiserver/src/audit/batches.js'
 import { CHAIN_ORDER } from '../build/packages/apiserver/src/chain/order.js'
 import { API_SERVER_OPTIONS, completeConfig, OF_THE_CHAIN } from '../build/packages/apiserver/src/config.js'
@@ -319,7 +319,7 @@ const files = new Map([
   ['docs/errors.md', errors],
   ['docs/messages.md', messagesMarkdown()],
   ['docs/platforms.md', platforms],
-  ['docs/comparison.md', comparisonMarkdown(readResult())],
+  ...(await comparisonFiles()),
   ['diagrams/README.md', index],
   ['diagrams/lifecycle.md', lifecycle],
   ['diagrams/wiring.md', wiring],
