@@ -1,111 +1,125 @@
 // @ts-check
-// What a store costs: `npm run bench:storage`. Creates of objects of 1 KB, 64 at once, each answered when it is durable; the longest step of the
-// event loop meanwhile, in CPU of its thread, as other processes take turns with it; and a list of 10 000. Engines take turns in one run; CPU is that
-// of the whole process, threads included. On a Node without SQLite it runs itself on one that has it.
-import { spawnSync } from 'node:child_process'
+// `npm run bench:storage`: what a store costs, without a server in front. Creates of objects of 1 KB, 64 at once, each answered when it is durable; the
+// longest step of the event loop meanwhile, in CPU of its thread, as other processes take turns with it; reads of one object, 64 at once; a list of
+// 10 000; and what one change costs with 10 000 watches of the cache. Engines take turns in one run, with memory twice: what the two differ by is
+// noise. CPU is that of the whole process, threads included. Where etcd and Go are there, etcd is asked by this and by its own client in Go.
+// On a Node without SQLite it runs itself on one that has it. The result goes to results/storage.json, from which docs/comparison.md is written.
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { EtcdProcess, hasEtcd } from '../test/support/etcd-process.mjs'
+import { median } from './statistics.mjs'
 
+const isQuick = process.argv.includes('quick')
 const LANES = 64
-const CREATES = 10_000
-const ROUNDS = 3
+const CREATES = isQuick ? 2_000 : 10_000
+const READS = CREATES
+const ROUNDS = isQuick ? 1 : 5
 const LISTS = 20
+const WATCHES = 10_000
+const CHANGES = 20
+const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
+
+/** @typedef {import('./storage-cell.mjs').Cell} Cell */
 
 if (isBuiltin('node:sqlite')) await bench()
-else process.exitCode = spawnSync('npx', ['-y', '-p', 'node@24', 'node', fileURLToPath(import.meta.url)], { stdio: 'inherit' }).status ?? 1
+else {
+  const command = ['-y', '-p', 'node@24', 'node', fileURLToPath(import.meta.url), ...process.argv.slice(2)]
+  process.exitCode = spawnSync('npx', command, { stdio: 'inherit' }).status ?? 1
+}
 
-/** Follows the turns of the event loop, by the CPU that its thread has used. */
-function followSteps() {
-  const used = () => {
-    // Of a Node that has it, which the types of the oldest one do not know.
-    const { user, system } = /** @type {{ threadCpuUsage(): NodeJS.CpuUsage }} */ (/** @type {unknown} */ (process)).threadCpuUsage()
-    return (user + system) / 1_000
-  }
-  let [longest, last, isOver] = [0, used(), false]
-  const turn = () => {
-    const now = used()
-    longest = Math.max(longest, now - last)
-    last = now
-    if (!isOver) setImmediate(turn)
-  }
-  setImmediate(turn)
-  return {
-    longestMs: () => {
-      isOver = true
-      turn()
-      return longest
-    },
-  }
+/** Etcd's own client; undefined where there is no Go. @param {string} folder */
+function goClient(folder) {
+  if (spawnSync('go', ['version']).status !== 0) return undefined
+  const program = join(folder, 'etcd-client')
+  execFileSync('go', ['build', '-o', program, './etcd'], { cwd: here('./upstream'), stdio: ['ignore', 'inherit', 'inherit'] })
+  return program
+}
+
+/** @param {string} engine @param {string} at @returns {Cell} */
+function cell(engine, at) {
+  const asked = { engine, at, lanes: LANES, count: CREATES, size: 1_000, lists: LISTS, watches: WATCHES, changes: CHANGES }
+  return JSON.parse(execFileSync(process.execPath, [here('./storage-cell.mjs'), JSON.stringify(asked)], { encoding: 'utf8' }))
 }
 
 async function bench() {
-  const { createStore, fileEngine, memoryEngine, storageOver } = await import('../packages/apiserver/dist/index.js')
   const folder = mkdtempSync(join(tmpdir(), 'quiesce-bench-'))
-  /** @type {Record<string, (round: number) => import('../packages/apiserver/dist/index.js').StoreEngine>} */
-  const engines = { memory: () => memoryEngine(), file: (round) => fileEngine({ path: join(folder, `${round}.db`) }) }
-  const spec = { size: 1, color: 'green', note: 'x'.repeat(800) }
-  const object = (/** @type {number} */ at) => ({
-    kind: 'Widget',
-    apiVersion: 'bench.example/v1',
-    metadata: {
-      name: `w-${String(at).padStart(6, '0')}`,
-      namespace: 'default',
-      uid: `uid-${at}`,
-      creationTimestamp: '2026-11-27T00:00:00Z',
-    },
-    spec,
-  })
-  const cpuMs = () => {
-    const { user, system } = process.cpuUsage()
-    return (user + system) / 1_000
-  }
-  /** @type {Record<string, { rate: number[], cpuUs: number[], stepMs: number[], listMs: number[], ratio: number[] }>} */
+  const client = hasEtcd ? goClient(folder) : undefined
+  /** @type {Record<string, Cell[]>} */
   const found = {}
-  for (let round = 0; round < ROUNDS; round++)
-    for (const [name, engine] of Object.entries(engines)) {
-      const results = found[name] ?? { rate: [], cpuUs: [], stepMs: [], listMs: [], ratio: [] }
-      found[name] = results
-      const store = createStore(engine(round))
-      const storage = storageOver(store, { group: 'bench.example', plural: 'widgets' })
-      while (!(await storage.ready().catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 10))
-      let next = 0
-      const lane = async () => {
-        while (next < CREATES) {
-          await storage.create(object(next++))
-          // As between requests: one that waits for nothing holds no turn of the event loop.
-          if (name === 'memory' && next % LANES === 0) await new Promise((resolve) => setImmediate(resolve))
-        }
+  for (let round = 0; round < ROUNDS; round++) {
+    // One etcd for each, as it gets slower with what it has.
+    const etcd = async (/** @type {(endpoint: string) => Cell} */ measure) => {
+      const running = await EtcdProcess.start()
+      try {
+        return measure(running.endpoint)
+      } finally {
+        await running.dispose()
       }
-      const steps = followSteps()
-      const [begun, cpu] = [performance.now(), cpuMs()]
-      await Promise.all(Array.from({ length: LANES }, lane))
-      results.rate.push((CREATES / (performance.now() - begun)) * 1_000)
-      results.cpuUs.push(((cpuMs() - cpu) / CREATES) * 1_000)
-      results.stepMs.push(steps.longestMs())
-      let bytes = ''
-      const query = { namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' }
-      const listing = cpuMs()
-      for (let at = 0; at < LISTS; at++) bytes = JSON.stringify((await storage.list(query)).items)
-      const listed = (cpuMs() - listing) / LISTS
-      const { items } = await storage.list(query)
-      const writing = cpuMs()
-      for (let at = 0; at < LISTS; at++) bytes = JSON.stringify(items)
-      const written = (cpuMs() - writing) / LISTS
-      if (bytes.length < CREATES) throw new Error('nothing was listed')
-      results.listMs.push(listed)
-      results.ratio.push(listed / written)
-      await store.close()
     }
+    /** @type {Record<string, () => Cell | Promise<Cell>>} */
+    const cells = {
+      memory: () => cell('memory', ''),
+      'memory again': () => cell('memory', ''),
+      file: () => cell('file', join(folder, `${round}.db`)),
+      ...(hasEtcd && {
+        etcd: () => etcd((endpoint) => cell('etcd', `etcd://${endpoint}/bench`)),
+        'etcd, values alone': () => etcd((endpoint) => cell('values', `etcd://${endpoint}/bench`)),
+      }),
+      ...(client && {
+        "etcd's client in Go": () =>
+          etcd((endpoint) => JSON.parse(execFileSync(client, ['-endpoint', endpoint, '-count', String(READS)], { encoding: 'utf8' }))),
+      }),
+    }
+    for (const [name, measure] of Object.entries(cells)) {
+      found[name] ??= []
+      found[name].push(await measure())
+      process.stderr.write('.')
+    }
+  }
   rmSync(folder, { recursive: true, force: true })
-  const median = (/** @type {number[]} */ all) => [...all].sort((a, b) => a - b)[all.length >> 1] ?? 0
-  console.log(`node ${process.versions.node}, ${CREATES} creates of 1 KB, ${LANES} at once, median of ${ROUNDS}\n`)
-  console.log('| engine | creates a second | CPU for each | longest step of the event loop | list of 10 000 | beside writing its bytes |')
-  console.log('|---|---|---|---|---|---|')
-  for (const [name, { rate, cpuUs, stepMs, listMs, ratio }] of Object.entries(found))
+  print(found)
+}
+
+/** @param {Record<string, Cell[]>} found */
+function print(found) {
+  const of = (/** @type {(number | undefined)[]} */ values, /** @type {number} */ digits = 0) =>
+    values.every((value) => value !== undefined) ? median(/** @type {number[]} */ (values)).toFixed(digits) : ''
+  console.log(`\nnode ${process.versions.node}, ${CREATES} objects of 1 KB, ${LANES} at once, median of ${ROUNDS}\n`)
+  console.log(
+    '| store | creates a second | CPU for each, µs | longest step of the event loop, ms | reads a second | CPU for each, µs | list of all, ms | beside writing its bytes | a watch, µs | an event of it, µs |',
+  )
+  console.log('|---|---|---|---|---|---|---|---|---|---|')
+  for (const [name, cells] of Object.entries(found)) {
+    const steps = cells.map(({ stepMs }) => stepMs)
     console.log(
-      `| ${name} | ${median(rate).toFixed(0)} | ${median(cpuUs).toFixed(0)} µs | ${median(stepMs).toFixed(1)} ms (${Math.max(...stepMs).toFixed(1)} at most) | ${median(listMs).toFixed(1)} ms | ${median(ratio).toFixed(2)} |`,
+      `| ${[
+        name,
+        of(cells.map(({ creates }) => creates.rate)),
+        of(cells.map(({ creates }) => creates.cpuUs)),
+        steps[0] === undefined ? '' : `${of(steps, 1)} (${Math.max(.../** @type {number[]} */ (steps)).toFixed(1)} at most)`,
+        of(cells.map(({ reads }) => reads.rate)),
+        of(cells.map(({ reads }) => reads.cpuUs)),
+        of(
+          cells.map(({ list }) => list?.ms),
+          1,
+        ),
+        of(
+          cells.map(({ list }) => list?.ratio),
+          2,
+        ),
+        of(
+          cells.map(({ watches }) => watches?.openedUs),
+          1,
+        ),
+        of(
+          cells.map(({ watches }) => watches?.eventUs),
+          2,
+        ),
+      ].join(' | ')} |`,
     )
+  }
 }
