@@ -31,7 +31,7 @@ import { fileURLToPath } from 'node:url'
  * @property {(result: Measured & About) => Record<string, import('./chart.mjs').Picture>} [pictures] by the name of the file in docs/images
  */
 
-const NAMES = ['features', 'loss', 'life', 'serving', 'presence', 'checker', 'upstream']
+const NAMES = ['features', 'loss', 'life', 'serving', 'presence', 'checker', 'storage', 'upstream']
 
 /** @returns {Promise<readonly Section<any>[]>} */
 export async function allSections() {
