@@ -16,5 +16,6 @@ if (hasEtcd) {
       return { engine: () => etcdEngine(url, { compactionInterval: 0 }), dispose: async () => {} }
     },
     survives: true,
+    isShared: true,
   })
 } else test('etcd is not on this machine: install etcd-server', () => void expect(hasEtcd).toBe(false))

@@ -55,10 +55,10 @@ test('an orderly end gives what is alive the rest of the budget', async () => {
   await program.serving()
   program.signal('SIGTERM')
   expect((await program.ended()).code).toBe(0)
-  const [, graceMs] = /^quiesce: ended, (?:but still alive after (\d+) ms|out of time, and still alive) because of/.exec(
-    program.lines.at(-1) ?? '',
+  // Behind it may come that the deadline was missed: on a busy machine nothing may be left.
+  const [, graceMs] = /^quiesce: ended, (?:but still alive after (\d+) ms|out of time, and still alive) because of/m.exec(
+    program.lines.join('\n'),
   ) ?? ['', '1000']
-  // On a busy machine nothing may be left.
   expect(Number(graceMs ?? 0)).toBeLessThan(1_000)
 })
 
@@ -99,8 +99,11 @@ test('a deadline that is missed after the report was written is said on standard
   const { code } = await program.ended()
   expect(code).toBe(program.report().exitCode)
   expect(program.report().warnings).toEqual([])
-  expect(program.lines.at(-1)).toMatch(
-    /^quiesce: the deadline was missed by .+: the event loop was blocked, or the process was paused \[WARN_DEADLINE_MISSED\]$/,
+  // What it says on its two outputs comes here in any order.
+  expect(program.lines).toContainEqual(
+    expect.stringMatching(
+      /^quiesce: the deadline was missed by .+: the event loop was blocked, or the process was paused \[WARN_DEADLINE_MISSED\]$/,
+    ),
   )
 })
 
