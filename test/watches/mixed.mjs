@@ -39,7 +39,7 @@ export async function runMixed({ count, graceMs }) {
     const ends = []
     while (ends.length < count) {
       const batch = Array.from({ length: Math.min(AT_ONCE, count - ends.length) }, (_, index) =>
-        watch(port, KINDS[index % KINDS.length] ?? 'events'),
+        watch(port, KINDS[index % KINDS.length] ?? 'events', addressOf(ends.length)),
       )
       await Promise.all(batch.map(({ begun }) => begun))
       ends.push(...batch.map(({ ended }) => ended))
@@ -58,13 +58,19 @@ export async function runMixed({ count, graceMs }) {
   }
 }
 
+/** A client's address has ports for so many connections to one server. */
+const PER_ADDRESS = 20_000
+
+/** @param {number} index of the client */
+const addressOf = (index) => `127.0.0.${1 + Math.floor(index / PER_ADDRESS)}`
+
 /**
  * One client, byte by byte.
- * @param {number} port @param {string} kind
+ * @param {number} port @param {string} kind @param {string} localAddress
  */
-function watch(port, kind) {
+function watch(port, kind, localAddress) {
   const isWebSocket = kind === 'ws' || kind === 'frames'
-  const socket = connect({ port, host: '127.0.0.1' })
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
   const upgrade =
     'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
   socket.write(`GET /${kind} HTTP/1.1\r\nHost: localhost\r\n${isWebSocket ? upgrade : ''}\r\n`)

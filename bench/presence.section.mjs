@@ -1,0 +1,121 @@
+// @ts-check
+// Being there: what it takes to install, import and start it.
+import { barsOf, COLOURS } from './chart.mjs'
+import { rowsTable } from './document.mjs'
+import { CONTROL } from './end-subjects.mjs'
+import { ATTACH, HONO, HONO_AGAIN } from './presence.mjs'
+import { measuredText, rowOf, tableOf } from './verdict.mjs'
+
+/** @typedef {import('./presence.mjs').Presence} Presence */
+
+/** Times bare Hono's, by the major version of Node that it is promised for. @type {Record<string, number>} */
+const IMPORT_MAX = { 20: 1.25, 24: 1.5 }
+
+/** @param {Presence} result */
+const rows = ({ imports }) =>
+  Object.entries(imports).flatMap(([major, byName]) => {
+    const [ours, again] = [byName[ATTACH], byName[HONO_AGAIN]]
+    const target = IMPORT_MAX[major]
+    return [
+      ...(ours
+        ? [rowOf(`import on Node ${major}: CPU, times bare Hono's`, ours.ofHono, target ? { target: { atMost: target } } : {})]
+        : []),
+      ...(again ? [rowOf(`import on Node ${major}: A/A`, again.ofHono)] : []),
+    ]
+  })
+
+/** @param {Presence} result */
+function markdown(result) {
+  const { installs, imports, servers } = result
+  const majors = Object.keys(imports)
+  const names = Object.keys(imports[majors[0] ?? ''] ?? {})
+  return `**Import** is the CPU time of the import in a process that has loaded \`node:http\`, as every server has; bare Hono is \`hono\` with \`@hono/node-server\`, and *attached and started* is a life whose \`start()\` is over. On Node 20 bare Hono pays for undici, the \`fetch\` of node, which newer ones have loaded with \`node:http\`.
+
+${rowsTable('', rows(result))}
+
+${tableOf(
+  ['import, ms of CPU', ...majors.map((major) => `Node ${major}`)],
+  names.map((name) => [name, ...majors.map((major) => (imports[major]?.[name] ? measuredText(imports[major][name].cpuMs, 1) : ''))]),
+)}
+
+![CPU of the import, beside bare Hono](images/imports.svg)
+
+**Install** is \`npm install\` into an empty folder with a warm cache, of quiesce as it is packed; MB are those of the library and all that it needs.
+
+${tableOf(
+  ['library', 'packages', 'MB', 'seconds to install', 'import, ms of CPU'],
+  Object.entries(installs).map(([name, { packages, megabytes, seconds, importMs }]) => [
+    name,
+    String(packages),
+    megabytes.toFixed(1),
+    measuredText(seconds, 1),
+    measuredText(importMs, 0),
+  ]),
+)}
+
+**A start** is the time from the start of a process to the word that its server listens, and its resident memory half a second later.
+
+![From the start of the process to listening](images/starts.svg)
+
+${tableOf(
+  ['server', 'to listening, ms', 'times `server.close()`', 'memory, MiB'],
+  Object.entries(servers).map(([name, { listeningMs, ofPlain, rssMiB }]) => [
+    name,
+    measuredText(listeningMs, 0),
+    measuredText(ofPlain),
+    measuredText(rssMiB, 0),
+  ]),
+)}`
+}
+
+/** @param {Presence} result @returns {Record<string, import('./chart.mjs').Picture>} */
+const pictures = ({ imports, servers }) => ({
+  imports: {
+    width: 860,
+    height: 320,
+    option: {
+      legend: { top: 8, left: 8, itemGap: 30 },
+      grid: { left: 60, right: 20, top: 44, bottom: 30 },
+      xAxis: { type: 'category', data: Object.keys(imports).map((major) => `Node ${major}`) },
+      yAxis: { type: 'value', name: 'ms of CPU', min: 0 },
+      series: [HONO, ATTACH].map((name, index) => ({
+        name,
+        type: 'bar',
+        color: [COLOURS.others, COLOURS.ours][index] ?? '',
+        label: { show: true, position: 'top' },
+        data: Object.values(imports).map((byName) => Number(byName[name]?.cpuMs.median.toFixed(1))),
+      })),
+    },
+  },
+  starts: barsOf({
+    title: 'From the start of the process to listening',
+    unit: 'ms',
+    bars: Object.entries(servers).map(([name, { listeningMs }]) => ({
+      name,
+      value: listeningMs.median,
+      colour: name.startsWith('quiesce') ? COLOURS.ours : name === CONTROL ? COLOURS.control : COLOURS.others,
+    })),
+  }),
+})
+
+/** @type {import('./sections.mjs').Section<Presence>} */
+export const section = {
+  name: 'presence',
+  title: 'Being there',
+  minutes: 4,
+  packages: [
+    'hono',
+    '@hono/node-server',
+    'express',
+    'http-terminator',
+    '@godaddy/terminus',
+    'lightship',
+    'stoppable',
+    'http-graceful-shutdown',
+    'close-with-grace',
+  ],
+  run: async (how) => (await import('./presence.mjs')).measurePresence(how),
+  rows,
+  markdown,
+  pictures,
+}
