@@ -67,7 +67,7 @@ ${tableOf(
   ['ms', 'longest step', 'last response to exit', `CPU of the end with ${kept} idle connections`, 'signal to exit then'],
   Object.entries(subjects).map(([name, { longestStep, afterResponse, keptEnd, keptExit }]) => [
     name,
-    measuredText(longestStep, 1),
+    longestStep ? measuredText(longestStep, 1) : '',
     measuredText(afterResponse, 1),
     measuredText(keptEnd, 1),
     measuredText(keptExit, 0),
@@ -161,7 +161,7 @@ const pictures = ({ subjects, watches, idleS }) => ({
 export const section = {
   name: 'life',
   title: 'A whole life',
-  minutes: 7,
+  minutes: 6,
   packages: [
     'http-terminator',
     '@godaddy/terminus',

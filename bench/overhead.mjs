@@ -1,24 +1,20 @@
 // @ts-check
-// `npm run bench:overhead`: what a life costs, per request and per process. Everything is compared
+// `npm run bench:overhead`: what a life costs per request. Everything is compared
 // with its bare twin in the same run, in turns, and the twin with a second copy of itself: what
 // those two differ by is the noise. docs/performance.md explains the numbers. `-- --generations 40`
-// for narrower intervals, `-- --only Hono`, `imports` or `filters` (of an API server, by name only)
+// for narrower intervals, `-- --only Hono` or `filters` (of an API server, by name only)
 // for a part; exit code 1 when a target is certainly missed.
-import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { CHAIN_MAX, FILTER_MAX, measureFilters } from './filters.mjs'
-import { measureInTurns, REQUESTS, ROUNDS, shuffled } from './in-turns.mjs'
+import { measureInTurns, REQUESTS, ROUNDS } from './in-turns.mjs'
 import { median, summarize } from './statistics.mjs'
 
 const { values } = parseArgs({
   options: { generations: { type: 'string', default: '12' }, only: { type: 'string' } },
 })
 const generations = Number(values.generations)
-const IMPORT_ROUNDS = 40
 const THROUGHPUT_MIN = 0.95
-const IMPORT_MAX = 1.25
 
 /** And what is spoken with each. @type {Readonly<Record<string, import('./load.mjs').Protocol>>} */
 const APPLICATIONS = {
@@ -44,7 +40,7 @@ const ratio = (value) => value.toFixed(3)
 /** @param {readonly [number, number]} range */
 const range = ([low, high]) => `${ratio(low)} to ${ratio(high)}`
 
-const parts = [...Object.keys(APPLICATIONS), 'imports', 'filters']
+const parts = [...Object.keys(APPLICATIONS), 'filters']
 if (values.only !== undefined && !parts.includes(values.only)) throw new Error(`--only: got ${values.only}, allowed: ${parts.join(', ')}`)
 
 let missed = 0
@@ -53,8 +49,6 @@ function judge(isMissed, isMet) {
   if (isMissed) missed++
   return isMissed ? 'missed' : isMet ? 'met' : 'undecided'
 }
-
-// --- per request ---------------------------------------------------------------------------------
 
 /**
  * What one generation of processes has measured of one life.
@@ -105,53 +99,6 @@ function perRequest(application, measured) {
 /** @param {number | undefined} a @param {number | undefined} b */
 const mean = (a = Number.NaN, b = Number.NaN) => (a + b) / 2
 
-// --- per process ---------------------------------------------------------------------------------
-
-const IMPORTS = [
-  'nothing',
-  'bare Hono',
-  'bare Hono, again',
-  'attachLifecycle',
-  'attachLifecycle, attached and started',
-  'hono',
-  'xstate',
-  'Express',
-]
-
-/** @typedef {{ ms: number, cpuMs: number, rss: number, heapUsed: number }} Cost */
-
-function perProcess() {
-  const file = fileURLToPath(new URL('import-cost.mjs', import.meta.url))
-  const costs = new Map(IMPORTS.map((name) => [name, /** @type {Cost[]} */ ([])]))
-  for (let round = -1; round < IMPORT_ROUNDS; round++) {
-    for (const name of shuffled(IMPORTS)) {
-      const { stdout, status } = spawnSync(process.execPath, ['--expose-gc', file, name.replace(', again', '')], { encoding: 'utf8' })
-      if (status !== 0) throw new Error(`importing ${name} failed`)
-      // The first round is the disk's.
-      if (round >= 0) costs.get(name)?.push(JSON.parse(stdout))
-    }
-  }
-  const of = (/** @type {string} */ name) => costs.get(name) ?? []
-  const nothing = of('nothing')
-  const mebibytes = (/** @type {readonly number[]} */ bytes) => (median(bytes) / 2 ** 20).toFixed(1)
-  return IMPORTS.map((name) => {
-    const own = of(name)
-    const summary = summarize(own.map(({ ms }, round) => ms / (of('bare Hono')[round]?.ms ?? Number.NaN)))
-    const [low, high] = summary.interval
-    return [
-      name,
-      median(own.map(({ ms }) => ms)).toFixed(1),
-      median(own.map(({ cpuMs }) => cpuMs)).toFixed(1),
-      mebibytes(own.map(({ rss }, round) => rss - (nothing[round]?.rss ?? 0))),
-      mebibytes(own.map(({ heapUsed }, round) => heapUsed - (nothing[round]?.heapUsed ?? 0))),
-      ...(name === 'nothing' || name === 'bare Hono'
-        ? ['', '', '']
-        : [ratio(summary.median), range(summary.quartiles), range(summary.interval)]),
-      name === 'attachLifecycle' ? judge(low > IMPORT_MAX, high <= IMPORT_MAX) : '',
-    ]
-  })
-}
-
 const [cpu] = cpus()
 console.log(
   `node ${process.versions.node}, ${process.platform} ${process.arch}, ${cpus().length} x ${cpu?.model}; ${generations} generations of processes, ${ROUNDS} rounds of ${REQUESTS} requests each\n`,
@@ -162,7 +109,7 @@ if (values.only === 'filters') {
   table(['Hono', 'CPU µs/request', 'times bare', 'median with 95 %', 'target'], whole)
   console.log(`Each filter; mean of both as a share of bare Hono's request, target: at most ${FILTER_MAX}\n`)
   table(['filter', 'µs, added to none', 'µs, taken from all', 'share', 'median with 95 %', 'target'], each)
-} else if (values.only !== 'imports') {
+} else {
   const applications = Object.keys(APPLICATIONS).filter((application) => !values.only || values.only === application)
   const measured = new Map(applications.map((application) => [application, /** @type {(readonly Measured[])[]} */ ([])]))
   for (let generation = 0; generation < generations; generation++) {
@@ -171,9 +118,5 @@ if (values.only === 'filters') {
   const rows = [...measured].flatMap(([application, its]) => perRequest(application, its))
   console.log(`Throughput by processor time, as a share of bare; target: at least ${THROUGHPUT_MIN}\n`)
   table(['application', 'life', 'CPU µs/request', 'requests/s', 'ratio', 'half of the generations', 'median with 95 %', 'target'], rows)
-}
-if (!values.only || values.only === 'imports') {
-  console.log(`Import; ratio of the time to bare Hono's (hono and @hono/node-server), target: at most ${IMPORT_MAX}\n`)
-  table(['import', 'ms', 'CPU ms', 'RSS +MiB', 'heap +MiB', 'ratio', 'half of the rounds', 'median with 95 %', 'target'], perProcess())
 }
 process.exitCode = missed > 0 ? 1 : 0

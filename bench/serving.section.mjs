@@ -96,7 +96,7 @@ const pictures = (result) => ({
 export const section = {
   name: 'serving',
   title: 'Serving',
-  minutes: 7,
+  minutes: 6,
   packages: ['stoppable', '@godaddy/terminus', 'http-graceful-shutdown', 'http-terminator'],
   run: async (how) => (await import('./serving.mjs')).measureServing(how),
   rows,

@@ -21,24 +21,24 @@ export function numbers(count) {
  * @type {readonly { name: string, audited: boolean, count: number, ask: (count: number) => Omit<import('./load.mjs').Requests, 'what' | 'port' | 'protocol'>, after?: (server: import('./server.mjs').Server) => Promise<unknown> }[]}
  */
 export const ROWS = [
-  { name: 'GET of a path', audited: false, count: 10_000, ask: (count) => ({ method: 'GET', path: '/hello', count, status: 200 }) },
-  { name: 'GET of a path, audited', audited: true, count: 10_000, ask: (count) => ({ method: 'GET', path: '/hello', count, status: 200 }) },
+  { name: 'GET of a path', audited: false, count: 6_000, ask: (count) => ({ method: 'GET', path: '/hello', count, status: 200 }) },
+  { name: 'GET of a path, audited', audited: true, count: 6_000, ask: (count) => ({ method: 'GET', path: '/hello', count, status: 200 }) },
   {
     name: 'get',
     audited: false,
-    count: 8_000,
+    count: 4_000,
     ask: (count) => ({ method: 'GET', path: `${collection(KEPT)}/f{}`, of: OBJECTS, count, status: 200 }),
   },
   {
     name: `list of ${OBJECTS}`,
     audited: false,
-    count: 200,
+    count: 120,
     ask: (count) => ({ method: 'GET', path: collection(KEPT), count, status: 200 }),
   },
   {
     name: 'create',
     audited: false,
-    count: 3_000,
+    count: 1_800,
     ask: (count) => ({
       method: 'POST',
       path: collection(MADE),
@@ -53,7 +53,7 @@ export const ROWS = [
   {
     name: 'merge patch',
     audited: false,
-    count: 4_000,
+    count: 2_400,
     ask: (count) => ({
       method: 'PATCH',
       path: `${collection(KEPT)}/f{}`,
