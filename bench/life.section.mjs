@@ -3,7 +3,7 @@
 import { barsOf, COLOURS } from './chart.mjs'
 import { rowsTable } from './document.mjs'
 import { ATTACHED, CONTROL, OURS, PLAIN, SECOND } from './end-subjects.mjs'
-import { fact, measuredText, rowOf, tableOf } from './verdict.mjs'
+import { fact, measuredText, rowOf, rowsOf, tableOf } from './verdict.mjs'
 
 /** @typedef {import('./life.mjs').Life} Life */
 
@@ -15,24 +15,16 @@ const OFF_IDEAL_MAX = 0.1
 /** @param {Life} result */
 function rows({ subjects, watches, kept }) {
   const [ours, control, second] = [subjects[ATTACHED], subjects[CONTROL], subjects[SECOND]]
-  const ms = { unit: ' ms', digits: 1 }
+  const ms = (/** @type {number} */ atMost) => ({ unit: ' ms', digits: 1, target: { atMost } })
+  const withoutTarget = { unit: ' ms', digits: 1 }
   return [
-    ...(ours
-      ? [
-          rowOf('CPU of a whole life, attached, times that of `server.close()`', ours.ofPlain),
-          ...(control ? [rowOf('the same: A/A', control.ofPlain)] : []),
-          rowOf('CPU of the end, attached', ours.end, ms),
-          rowOf('longest step of the event loop in the end, attached', ours.longestStep, {
-            ...ms,
-            target: { atMost: TARGETS.longestStep },
-          }),
-          rowOf('last response to exit, attached', ours.afterResponse, { ...ms, target: { atMost: TARGETS.afterResponse } }),
-          rowOf(`end with ${kept} idle connections, attached: signal to exit`, ours.keptExit, ms),
-        ]
-      : []),
-    ...(second?.starting
-      ? [rowOf('CPU of a second start in a process', second.starting, { ...ms, target: { atMost: TARGETS.starting } })]
-      : []),
+    ...rowsOf('CPU of a whole life, attached, times that of `server.close()`', ours?.ofPlain),
+    ...rowsOf('the same: A/A', control?.ofPlain),
+    ...rowsOf('CPU of the end, attached', ours?.end, withoutTarget),
+    ...rowsOf('longest step of the event loop in the end, attached', ours?.longestStep, ms(TARGETS.longestStep)),
+    ...rowsOf('last response to exit, attached', ours?.afterResponse, ms(TARGETS.afterResponse)),
+    ...rowsOf(`end with ${kept} idle connections, attached: signal to exit`, ours?.keptExit, withoutTarget),
+    ...rowsOf('CPU of a second start in a process', second?.starting, ms(TARGETS.starting)),
     ...watches.flatMap(({ count, whole, offIdeal }) => [
       rowOf(`${count} watches: ended whole, or closed with 1001`, fact(whole), { digits: 0, target: { atLeast: count } }),
       rowOf(`${count} watches: ends in 100 ms, off the ideal line by a share of`, offIdeal, { target: { atMost: OFF_IDEAL_MAX } }),

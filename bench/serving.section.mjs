@@ -3,7 +3,7 @@
 import { COLOURS } from './chart.mjs'
 import { rowsTable } from './document.mjs'
 import { AGAIN, OURS, PROTOCOLS, ROUTES, SUBJECTS, TRACKING } from './serving.mjs'
-import { measuredText, rowOf, tableOf } from './verdict.mjs'
+import { measuredText, rowsOf, tableOf } from './verdict.mjs'
 
 /** @typedef {import('./serving.mjs').Serving} Serving */
 /** @typedef {import('./serving.mjs').Route} Route */
@@ -20,19 +20,18 @@ function rows(result) {
   const ofNode = PROTOCOLS.flatMap((protocol) =>
     routes.flatMap((route) => {
       const [ours, again] = [OURS, AGAIN].map((subject) => cellAt(result, protocol, route, subject)?.throughput)
-      const what = `${protocol}, ${ROUTES[route].title}: throughput, as a share of node alone`
+      const title = `${protocol}, ${ROUTES[route].title}`
+      const target = { atLeast: THROUGHPUT_MIN[protocol] ?? 1 }
       return [
-        ...(ours ? [rowOf(what, ours, { target: { atLeast: THROUGHPUT_MIN[protocol] ?? 1 }, digits: 3 })] : []),
-        ...(again ? [rowOf(`${protocol}, ${ROUTES[route].title}: A/A`, again, { digits: 3 })] : []),
+        ...rowsOf(`${title}: throughput, as a share of node alone`, ours, { target, digits: 3 }),
+        ...rowsOf(`${title}: A/A`, again, { digits: 3 }),
       ]
     }),
   )
   const ofPeers = PROTOCOLS.flatMap((protocol) =>
     TRACKING.flatMap((subject) => {
-      const of = cellAt(result, protocol, 'trivial', subject)?.ofOurs
-      return of
-        ? [rowOf(`${protocol}, ${ROUTES.trivial.title}: CPU, as a share of ${subject}'s`, of, { target: { atMost: 1 }, digits: 3 })]
-        : []
+      const share = cellAt(result, protocol, 'trivial', subject)?.ofOurs
+      return rowsOf(`${protocol}, ${ROUTES.trivial.title}: CPU, as a share of ${subject}'s`, share, { target: { atMost: 1 }, digits: 3 })
     }),
   )
   return [...ofNode, ...ofPeers]

@@ -60,6 +60,12 @@ export function rowOf(what, measured, { target, unit = '', digits = 2 } = {}) {
   return { what, measured: text, target: target ? targetText(target, unit) : '', verdict: target ? verdictOf(measured, target) : '' }
 }
 
+/**
+ * The same, of what may not have been measured.
+ * @param {string} what @param {Measured | undefined} measured @param {Parameters<typeof rowOf>[2]} [how] @returns {Row[]}
+ */
+export const rowsOf = (what, measured, how) => (measured ? [rowOf(what, measured, how)] : [])
+
 /** A table of Markdown. @param {readonly string[]} header @param {readonly (readonly string[])[]} rows */
 export const tableOf = (header, rows) =>
   [header, header.map(() => '---'), ...rows].map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n')
