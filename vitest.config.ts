@@ -6,7 +6,7 @@ import { isPure } from './test/support/pure.ts'
 // Forked processes everywhere: a worker thread has no OS signals of its own and `run()` refuses to work in one.
 const pool = 'forks' as const
 // Generous on purpose: no test waits for a duration, so a time-out only ever reports a hang, also on a loaded machine.
-const patience = { testTimeout: 120_000, hookTimeout: 120_000, teardownTimeout: 10_000, expect: { poll: { timeout: 40_000 } } }
+const patience = { testTimeout: 240_000, hookTimeout: 240_000, teardownTimeout: 10_000, expect: { poll: { timeout: 40_000 } } }
 const setupFiles = ['test/support/seed.ts', 'test/support/built.ts']
 /** Programs under test run `dist/`. */
 const globalSetup = ['test/support/build.ts']

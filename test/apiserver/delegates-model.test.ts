@@ -47,7 +47,7 @@ test('a row of delegates has the wiring of a single server', () => {
   expect(plan).toEqual(planOf(single()))
 })
 
-test.each(['refuse', 'retry-after'] as const)('and its life holds what every life holds: %s', { timeout: 120_000 }, (mode) => {
+test.each(['refuse', 'retry-after'] as const)('and its life holds what every life holds: %s', (mode) => {
   assertHolds(checkLife(row(), { mode, outside: ['stop'] }))
 })
 

@@ -36,7 +36,7 @@ test('says nothing when it was quick, off a terminal, and on one that cannot mov
   }
 })
 
-test('an exploration tells how far it is', { timeout: 60_000 }, () => {
+test('an exploration tells how far it is', () => {
   const plan = planOf(createServer({ listener: () => {} }, { logger: false, platform: 'kubernetes' }))
   const notified: (readonly [number, number])[] = []
   const onProgress = (found: number, taken: number): void => void notified.push([found, taken])

@@ -32,7 +32,7 @@ export const properties = [inOrder('queue/last', 'the queue is flushed last', ha
 }
 
 describe('quiesce check', () => {
-  test('a life that holds', { timeout: 180_000 }, async () => {
+  test('a life that holds', async () => {
     const { code, out, err } = await run('--config', await lifeModule('good.mjs', 'RequestsDrained'), '--outside', 'stop', '--mode', 'both')
     expect({ code, err }).toEqual({ code: 0, err: '' })
     const [, held, all] =
@@ -41,7 +41,7 @@ describe('quiesce check', () => {
     expect(held).toBe(all)
   })
 
-  test('a property that is about nothing does not hold, alone and before one that is violated', { timeout: 180_000 }, async () => {
+  test('a property that is about nothing does not hold, alone and before one that is violated', async () => {
     const path = await lifeModule('vacuous.mjs', 'NotAcceptingNewRequest')
     const text = await readFile(path, 'utf8')
     const vacuous = "inOrder('queue/nothing', 'x', happening, ['RequestsDrained'], 'Serving')"
@@ -65,7 +65,7 @@ describe('quiesce check', () => {
     })
   })
 
-  test('all that holds, when it is asked for, and all of it for programs', { timeout: 180_000 }, async () => {
+  test('all that holds, when it is asked for, and all of it for programs', async () => {
     const args = ['--config', await lifeModule('told.mjs', 'RequestsDrained'), '--outside', 'stop', '--mode', 'refuse']
     const { out } = await run(...args, '--verbose')
     expect(out).toMatch(/^refuse: (\d+) of \1 hold, .*\n {2}holds {2}no-errors +the root never ends in an error\n/)
@@ -118,7 +118,7 @@ describe('quiesce check', () => {
     expect(journal).toContainEqual(expect.objectContaining({ kind: 'sent', to: 'root', event: { type: 'stop.requested' } }))
   })
 
-  test('bounds in time, when they are asked for', { timeout: 180_000 }, async () => {
+  test('bounds in time, when they are asked for', async () => {
     const holds = await run('--config', await lifeModule('in-time.mjs', 'RequestsDrained'), '--outside=stop', '--timed', '--verbose')
     expect(holds).toMatchObject({ code: 0, err: '' })
     expect(holds.out).toMatch(/^ {2}holds {2}timed\/ends-within-deadline +the end comes within the deadline$/m)

@@ -198,4 +198,4 @@ test(isThere ? 'kubectl delete --cascade does what it says' : 'kubectl is not on
     if (policy === 'background') await expect.poll(() => names(WIDGETS)).toEqual(left)
     else expect(await names(WIDGETS)).toEqual(left)
   }
-}, 60_000)
+})

@@ -257,7 +257,7 @@ test('everything in a namespace is deleted with it, and nothing else; what has f
   expect(await names(inside('blue'))).toEqual([])
   expect((await life.stop('over')).exitCode).toBe(0)
   expect(lines.filter(({ message }) => message.startsWith('namespace'))).toEqual([])
-}, 20_000)
+})
 
 test('a namespace says why what is in it cannot be deleted, and is gone when it can be', async () => {
   let isRefused = true
@@ -280,7 +280,7 @@ test('a namespace says why what is in it cannot be deleted, and is gone when it 
   })
   isRefused = false
   await expect.poll(async () => (await json('GET', `${NAMESPACE}/blue`)).code).toBe(404)
-}, 20_000)
+})
 
 const { isThere, run } = useKubectl()
 test(isThere ? 'kubectl creates, shows and deletes a namespace' : 'kubectl is not on this machine: install kubernetes-client', async () => {
@@ -299,4 +299,4 @@ test(isThere ? 'kubectl creates, shows and deletes a namespace' : 'kubectl is no
   await says(/^0 namespace "blue" deleted/, 'delete', 'ns', 'blue')
   expect(await names(inside('blue'))).toEqual([])
   await says(/^1 [\s\S]*NotFound/, 'get', 'ns', 'blue')
-}, 60_000)
+})

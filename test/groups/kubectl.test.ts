@@ -67,4 +67,4 @@ test(isThere ? 'every command ends as it should' : 'kubectl is not on this machi
   program.signal('SIGTERM')
   expect((await program.ended()).code).toBe(0)
   expect((await watch.ended).code).toBe(0)
-}, 120_000)
+})

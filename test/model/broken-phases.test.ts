@@ -345,7 +345,7 @@ test.each<Bug>([
     broken: { destroy: changed(destroyMachine, 'someFailed', { output: OK }) },
     says: 'destroy ends as ok, but as its hooks ended it is failed',
   },
-])('$id: $what', { timeout: 60_000 }, ({ id, plan = PLAN, broken = {}, root, says }) => {
+])('$id: $what', ({ id, plan = PLAN, broken = {}, root, says }) => {
   const property = invariantsOf(plan).find((other) => other.id === id)
   expect(property?.violation(explored(plan, broken, root))?.finding).toContain(says)
 })
@@ -353,7 +353,7 @@ test.each<Bug>([
 test.each([
   ['with a watch grace', PLAN],
   ['without one', WITHOUT_GRACE],
-])('nothing is wrong with a life %s', { timeout: 60_000 }, (_, plan) => {
+])('nothing is wrong with a life %s', (_, plan) => {
   const exploration = explored(plan, {})
   expect(invariantsOf(plan).flatMap(({ id, violation }) => (violation(exploration) ? [id] : []))).toEqual([])
 })

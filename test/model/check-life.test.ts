@@ -33,7 +33,7 @@ const flushIsLast = inOrder(
 )
 
 describe('a life of the user’s', () => {
-  test('holds', { timeout: 60_000 }, () => {
+  test('holds', () => {
     assertHolds(checkLife(makeServer('RequestsDrained'), { outside: ['stop'], properties: [flushIsLast] }))
   })
 

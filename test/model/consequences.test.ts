@@ -17,15 +17,15 @@ function found(onSignal: OnSignal, mode: Mode): string | undefined {
 }
 
 describe.each(['refuse', 'retry-after'] as const)('the consequences of signals, %s', (mode) => {
-  test('are as they should be', { timeout: 120_000 }, () => {
+  test('are as they should be', () => {
     expect(found(ON_SIGNAL, mode)).toBeUndefined()
   })
 
-  test.each(signals)('%s does nothing: is caught', { timeout: 120_000 }, (signal) => {
+  test.each(signals)('%s does nothing: is caught', (signal) => {
     expect(found(without(signal), mode)).toBe(`${signal} does nothing, and owes ${ON_SIGNAL[signal]}`)
   })
 
-  test('one that hangs on another signal is caught', { timeout: 120_000 }, () => {
+  test('one that hangs on another signal is caught', () => {
     const moved = { ...without('NotAcceptingNewRequest'), AfterShutdownDelayDuration: 'stopAccepting' } as const satisfies OnSignal
     expect(found(moved, mode)).toBe('AfterShutdownDelayDuration does stopAccepting, and owes nothing')
   })

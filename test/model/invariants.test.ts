@@ -8,17 +8,17 @@ const rows = (changed: Partial<Record<keyof typeof WIRING, object>>) =>
   Object.fromEntries(Object.entries(WIRING).map(([phase, row]) => [phase, { ...row, ...changed[phase as keyof typeof WIRING] }])) as never
 
 describe.each(['refuse', 'retry-after'] as const)('%s mode', (mode) => {
-  test('every invariant holds when any effect may answer, fail or never answer at any time', { timeout: 120_000 }, () => {
+  test('every invariant holds when any effect may answer, fail or never answer at any time', () => {
     expect(violated({ mode })).toEqual({})
   })
 })
 
-test('also of a life with mux-complete signals', { timeout: 120_000 }, () => {
+test('also of a life with mux-complete signals', () => {
   expect(violated({ mode: 'refuse', muxSignals: ['apis', 'crds'], outside: ['stop'] })).toEqual({})
 })
 
 describe('a wiring with a seeded bug', () => {
-  test('a join that does not wait for the watches', { timeout: 60_000 }, () => {
+  test('a join that does not wait for the watches', () => {
     const found = violated({ mode: 'refuse', wiring: rows({ 'in-flight-drained': { after: ['RequestsDrained'] } }), outside: ['stop'] })
     // The end of the life takes the watch drain with it, without a word.
     expect(Object.keys(found)).toEqual(
@@ -27,7 +27,7 @@ describe('a wiring with a seeded bug', () => {
     expect(found['order/InFlightRequestsDrained']).toMatch(/=> InFlightRequestsDrained is said before WatchesDrained\n$/)
   })
 
-  test('a listener that closes during the drain in retry-after mode', { timeout: 60_000 }, () => {
+  test('a listener that closes during the drain in retry-after mode', () => {
     const found = violated({
       mode: 'retry-after',
       wiring: rows({ 'close-listener-after-drain': { after: ['NotAcceptingNewRequest'] } }),

@@ -13,7 +13,7 @@ const withHooks = lifeInput({
 })
 
 describe.each(['refuse', 'retry-after'] as const)('%s mode', (mode) => {
-  test('every invariant holds with hooks and destroy functions', { timeout: 120_000 }, () => {
+  test('every invariant holds with hooks and destroy functions', () => {
     expect(violated({ mode, input: withHooks, outside: ['start', 'stop'] })).toEqual({})
   })
 })
@@ -21,25 +21,25 @@ describe.each(['refuse', 'retry-after'] as const)('%s mode', (mode) => {
 describe('a life with mux-complete signals', () => {
   const muxSignals = ['apis', 'crds']
 
-  test.each(['refuse', 'retry-after'] as const)('%s: every invariant holds', { timeout: 120_000 }, (mode) => {
+  test.each(['refuse', 'retry-after'] as const)('%s: every invariant holds', (mode) => {
     expect(violated({ mode, muxSignals, outside: ['stop'] })).toEqual({})
   })
 
-  test('also when one answers before the start, in any order of start and stop', { timeout: 120_000 }, () => {
+  test('also when one answers before the start, in any order of start and stop', () => {
     expect(violated({ mode: 'refuse', muxSignals: ['apis'] })).toEqual({})
   })
 
-  test('is on live actors as it is explored', { timeout: 120_000 }, () => {
+  test('is on live actors as it is explored', () => {
     const explored = exploreLifecycle(life({ mode: 'refuse', muxSignals }), { outside: ['stop'] })
     expect(mismatches(explored, { sample: 2 }).slice(0, 1)).toEqual([])
   })
 })
 
-test('also with crashes of both origins, one after the other and as an echo', { timeout: 120_000 }, () => {
+test('also with crashes of both origins, one after the other and as an echo', () => {
   expect(violated({ mode: 'refuse', outside: ['crash', 'rejection'] })).toEqual({})
 })
 
-test('the explored life is the live one: state, timers and every word of it', { timeout: 120_000 }, () => {
+test('the explored life is the live one: state, timers and every word of it', () => {
   const stopOnly = exploreLifecycle(life({ mode: 'refuse' }), { outside: ['stop'] })
   expect(mismatches(stopOnly, { sample: 3 }).slice(0, 1)).toEqual([])
   const whole = exploreLifecycle(life({ mode: 'refuse', input: withHooks }))

@@ -7,7 +7,7 @@ import { assertHolds, check, checkLife, exploreLifecycle, invariantsOf, planOf }
 
 const nothing = (): void => {}
 
-test('a life holds with a server whose owner has still to call listen(), for which no bound is kept', { timeout: 60_000 }, () => {
+test('a life holds with a server whose owner has still to call listen(), for which no bound is kept', () => {
   const { mode, awaitsListen, ...rest } = planOf(attachLifecycle(createNodeServer(), { logger: false }))
   expect(awaitsListen).toBe(true)
   const plan = { ...rest, mode, awaitsListen: true }
@@ -26,14 +26,14 @@ describe('whose destroy functions come after others', () => {
     return server
   }
 
-  test.each(['registration', 'reverse'] as const)('holds in %s, and when the program says now', { timeout: 60_000 }, (order) => {
+  test.each(['registration', 'reverse'] as const)('holds in %s, and when the program says now', (order) => {
     assertHolds(checkLife(ordered(order, ['queue']), { outside: ['start', 'stop', 'stop-now'] }))
   })
 
   test.each([
     ['heeds no after', ordered('registration'), ordered('registration', ['queue'])],
     ['does not reverse', ordered('registration'), ordered('reverse')],
-  ])('does not, of a machine that %s', { timeout: 60_000 }, (_, made, meant) => {
+  ])('does not, of a machine that %s', (_, made, meant) => {
     const verdicts = check(exploreLifecycle(planOf(made), { outside: ['start', 'stop'] }), invariantsOf(planOf(meant)))
     expect(verdicts.filter(({ holds }) => !holds).map(({ id }) => id)).toEqual(['brackets/destroy'])
   })

@@ -88,7 +88,6 @@ const unheard = mutants.flatMap(({ id }) => {
 
 test.each(['refuse', 'retry-after'] as const)(
   'what no run tells from the original, because nothing ever hears it, is never heard in %s mode',
-  { timeout: 60_000 },
   (mode) => {
     const never = untaken(exploreLifecycle({ mode, input: INPUT, muxSignals: ['apis'] })).map(({ source, event }) => `${source} ${event}`)
     const rows = effectiveWiring({ mode })

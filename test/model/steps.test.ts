@@ -10,7 +10,6 @@ const COMPUTED_TWICE = 1_000
 
 test.each(['refuse', 'retry-after'] as const)(
   'every step of our lifecycle, computed by xstate again, is the one that was remembered: %s mode',
-  { timeout: 60_000 },
   (mode) => {
     const input = lifeInput({ preShutdownHooks: plannedHooks(['leave']) })
     const { model } = exploreLifecycle(

@@ -34,19 +34,19 @@ describe.each(['refuse', 'retry-after'] as const)('a life in %s mode', (mode) =>
   test.each([
     [25_000, ofUsual],
     [3_000, ofShort],
-  ])('with a deadline of %i ms ends within it, and every late phase has its reserve', { timeout: 60_000 }, (_, explored) => {
+  ])('with a deadline of %i ms ends within it, and every late phase has its reserve', (_, explored) => {
     const exploration = explored()
     expect(check(exploration, timedProperties()).flatMap(({ id, trace }) => (trace ? [`${id}: ${trace.finding}`] : []))).toEqual([])
   })
 
   // Audit begins with the connections, so their reserve is its own as well.
-  test('has no time to spare: less is not enough', { timeout: 60_000 }, () => {
+  test('has no time to spare: less is not enough', () => {
     const exploration = ofUsual()
     const tooMuch = [endsWithin(24_999), reserveOf('audit', 1_251), reserveOf('destroy', 2_001)]
     expect(check(exploration, tooMuch).map(({ holds }) => holds)).toEqual([false, false, false])
   })
 
-  test('starves what comes later when a phase ignores its cut', { timeout: 60_000 }, () => {
+  test('starves what comes later when a phase ignores its cut', () => {
     const ignoring = rows({ 'audit-shutdown': { cut: undefined } })
     const exploration = exploreLifecycle({ mode, input: life(25_000), wiring: ignoring }, { outside: ['start', 'stop'] })
     const violated = check(exploration, timedProperties()).filter(({ holds }) => !holds)

@@ -46,7 +46,7 @@ const LISTENS =
   'quiesce: a server listens, but run() was not called on its lifecycle: SIGTERM will drop the requests in flight. Call run() [WARN_NOT_STARTED]'
 
 describe('a server that listens, with a life that was never begun', () => {
-  test('is told of by the process itself, which dies of SIGTERM', { timeout: 60_000 }, async () => {
+  test('is told of by the process itself, which dies of SIGTERM', async () => {
     const program = startProgram('never-started.mjs', { made: ['listening', 'listening'] })
     await program.said(LISTENS)
     program.child.kill('SIGTERM')

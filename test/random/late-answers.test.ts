@@ -200,9 +200,6 @@ function* answers(setUp: SetUp, signals: readonly string[], { overBy }: Case): G
 describe.each(Object.entries(CASES))('%s', (_, one) => {
   test.each(SET_UPS)(
     'answers too late ($mode, attached: $attached), at any signal and after the end, and nothing comes of it',
-    {
-      timeout: 60_000,
-    },
     async (setUp) => {
       const never = await live(one, setUp)
       expect(never.report.lateAnswers).toEqual([])

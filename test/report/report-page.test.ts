@@ -205,7 +205,7 @@ describe('in a browser', () => {
   test.each([
     ['light', 1280],
     ['dark', 360],
-  ] as const)('is whole from a file: %s, %i wide', { timeout: 60_000 }, async (colorScheme, width) => {
+  ] as const)('is whole from a file: %s, %i wide', async (colorScheme, width) => {
     const opening = opened(bad, { colorScheme, viewport: { width, height: 800 } })
     const { page, complaints, hosts } = await opening
     expect(await page.title()).toMatch(/^Stopped by uncaughtException: boom, exit code 1, 2026-/)
@@ -225,7 +225,7 @@ describe('in a browser', () => {
     expect([...hosts]).toEqual([''])
   })
 
-  test('shows what users and clients wrote as text', { timeout: 60_000 }, async () => {
+  test('shows what users and clients wrote as text', async () => {
     const requests = { before: 1, after: 1, cut: [{ name: HOSTILE, ageMs: 5 }] }
     const errors = [{ where: HOSTILE, error: { name: HOSTILE, message: HOSTILE, stack: HOSTILE, code: HOSTILE } }]
     const warnings = [{ message: HOSTILE }]

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 import { lineOf, parse, type Source, sources, walk } from './sources.ts'
@@ -63,6 +64,20 @@ const isEnvironment = (node: ts.Node): boolean => /(^|[Pp]rocess\.|facts\.)env$/
 const TIMERS = /^(node:)?timers(\/promises)?$/
 const CLOCK = ['src/base/clock.ts', 'packages/inspector-page/src/clock.ts']
 const TEST_MODIFIERS = /^(test|it|describe|suite|row)(\.\w+)*\.(only|skip|todo|fails)$/
+
+const TESTS = /^(test|row)\b/
+/** As vitest.config.ts has it, which is read as a text: to import it is to look for the machine. */
+const PATIENCE_MS = Number(/testTimeout: ([\d_]+)/.exec(readFileSync('vitest.config.ts', 'utf8'))?.[1]?.replaceAll('_', ''))
+/** `{ timeout: 60_000 }` or `60_000`, beside the test itself. */
+function isLittleTime(argument: ts.Node): boolean {
+  const given = ts.isObjectLiteralExpression(argument)
+    ? argument.properties.find((each): each is ts.PropertyAssignment => ts.isPropertyAssignment(each) && each.name.getText() === 'timeout')
+        ?.initializer
+    : argument
+  if (given === undefined || !ts.isNumericLiteral(given)) return false
+  const ms = Number(given.text)
+  return ms > 0 && ms < PATIENCE_MS
+}
 
 /**
  * Members of node by their names: an underscore in front, those of streams that a stream of one's
@@ -242,6 +257,16 @@ const BANS: readonly Ban[] = [
     is: (node) => ts.isCallExpression(node) && TEST_MODIFIERS.test(node.expression.getText()),
   },
   {
+    what: 'less time for a test than all tests have',
+    instead: 'the time of vitest.config.ts: only a hang may take it, on a loaded machine, too',
+    within: 'test/',
+    is: (node) =>
+      ts.isCallExpression(node) &&
+      TESTS.test(node.expression.getText()) &&
+      node.arguments.some(ts.isFunctionLike) &&
+      node.arguments.some(isLittleTime),
+  },
+  {
     what: 'a fixed sleep',
     instead: 'expect.poll, an event, or the virtual clock: wait for a condition',
     within: 'test/',
@@ -314,6 +339,8 @@ describe('the bans see', () => {
     ['test/x.test.ts', "describe.skip('x', () => {})"],
     ['test/x.test.ts', 'await new Promise((resolve) => setTimeout(resolve, 500))'],
     ['test/x.test.ts', 'await sleep(1_000)'],
+    ['test/x.test.ts', "test.each([1])('x', { timeout: 60_000 }, () => {})"],
+    ['test/x.test.ts', "test('x', () => {}, 60_000)"],
   ])('in %s: %s', (path, text) => {
     expect(offences(parse(path, text))).toHaveLength(1)
   })
@@ -331,6 +358,8 @@ describe('the bans see', () => {
     ['src/x.ts', 'stream._write = write'],
     ['src/x.ts', 'const { tls: _, ...rest } = given'],
     ['test/x.test.ts', 'await sleep(pauseMs)'],
+    ['test/x.test.ts', "test('x', { timeout: 600_000 }, () => {})"],
+    ['test/x.test.ts', "test('x', { timeout: 0 }, () => {})"],
     ['test/x.test.ts', 'setTimeout(() => response.end(), 500)'],
   ])('nothing wrong in %s: %s', (path, text) => {
     expect(offences(parse(path, text))).toEqual([])

@@ -37,7 +37,7 @@ const PROGRAMS = {
   ...Object.fromEntries(['systems', 'reaching', 'machines'].map((name) => [name, readFileSync(join(PACKAGE, `test/${name}.ts`), 'utf8')])),
 }
 
-test.each(VERSIONS)('the systems of this suite, with %s', { timeout: 120_000 }, (version) => {
+test.each(VERSIONS)('the systems of this suite, with %s', (version) => {
   const { stdout, stderr } = spawnSync(process.execPath, ['program.mjs'], {
     cwd: placed.at(version, version, sourcesOfModel(), PROGRAMS),
     encoding: 'utf8',
