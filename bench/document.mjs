@@ -52,7 +52,7 @@ export function comparisonMarkdown(parts) {
 What quiesce keeps and costs, beside node alone, beside the other libraries that end a server, and beside the Go library that it is modelled on. \`npm run bench\` in a checkout of the repository measures all of it again, in about half an hour on two cores; \`npm run bench -- life\` measures one section. Both write the result files from which this page is made.
 
 - **In turns**: whatever is compared is measured in the same rounds, in another order each round. A second copy of the same program (A/A) shows what is noise.
-- **Brackets** hold the 95 % confidence interval of the median, or of the median of the ratios within each round.
+- **Brackets** hold the 95 % confidence interval of the median, or of the median of the ratios within each round; so do the thin lines in pictures.
 - **A target** is met when the whole interval is on its right side, missed when all of it is on the wrong side, and open otherwise. A loaded machine widens intervals, so that it leaves more open.
 
 ${tableOf(['targets', 'met', 'open', 'missed'], parts.map(summaryOf))}

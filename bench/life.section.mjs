@@ -143,6 +143,7 @@ const pictures = ({ subjects, watches, idleS }) => ({
     bars: Object.entries(subjects).map(([name, { life }]) => ({
       name,
       value: life.median,
+      interval: life.interval,
       colour: OURS.includes(name) ? COLOURS.ours : name === CONTROL ? COLOURS.control : COLOURS.others,
     })),
   }),

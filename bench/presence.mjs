@@ -186,6 +186,6 @@ export async function measurePresence({ quick, say }) {
     imports[major] = measureImports(node, quick ? 1 : 20)
   }
   say('starts')
-  const servers = await measureServers(quick ? 1 : 8)
+  const servers = await measureServers(quick ? 1 : 6)
   return { versions, installs, imports, servers }
 }

@@ -90,6 +90,7 @@ const pictures = ({ imports, servers }) => ({
     bars: Object.entries(servers).map(([name, { listeningMs }]) => ({
       name,
       value: listeningMs.median,
+      interval: listeningMs.interval,
       colour: name.startsWith('quiesce') ? COLOURS.ours : name === CONTROL ? COLOURS.control : COLOURS.others,
     })),
   }),

@@ -43,8 +43,6 @@ const SUBJECTS = {
     }),
   'http-graceful-shutdown': async (server) =>
     (await import('http-graceful-shutdown')).default(server, { signals: 'SIGTERM', timeout: GRACE_MS }),
-  'http-terminator': async (server) =>
-    (await import('http-terminator')).createHttpTerminator({ server, gracefulTerminationTimeout: GRACE_MS }),
 }
 
 async function newPair() {

@@ -57,7 +57,7 @@ const table = (result, protocol) =>
 /** @param {Serving} result */
 function markdown(result) {
   const sent = routes.map((route) => `${result.counts[route]} requests for ${ROUTES[route].title} at ${result.rates[route]} a second`)
-  return `One listener of node, alone, attached to quiesce with its health paths, and with each library that tracks requests. [http-terminator](https://github.com/quiesce/quiesce/blob/main/bench/peers.mjs) keeps connections only, until it ends a server.
+  return `One listener of node, alone, attached to quiesce with its health paths, and with each library that tracks requests.
 
 - **Open loop**: ${result.connections} kept connections; when each request is due is drawn before the first is sent (exponential gaps, the same for all servers), and its latency counts from then, whether or not a connection was free. The clients' process sent its latest request ${measuredText(result.latestMs, 1)} ms late by its own fault.
 - **CPU** is that of the server's process for each request. Throughput is the inverse: the CPU of node alone as a share of the server's own.
@@ -74,7 +74,7 @@ ${PROTOCOLS.map((protocol) => table(result, protocol)).join('\n\n')}`
 const pictures = (result) => ({
   serving: {
     width: 860,
-    height: 420,
+    height: 370,
     option: {
       legend: { top: 8, left: 8, itemGap: 30 },
       grid: { left: 210, right: 60, top: 44, bottom: 40 },
@@ -96,7 +96,7 @@ export const section = {
   name: 'serving',
   title: 'Serving',
   minutes: 6,
-  packages: ['stoppable', '@godaddy/terminus', 'http-graceful-shutdown', 'http-terminator'],
+  packages: ['stoppable', '@godaddy/terminus', 'http-graceful-shutdown'],
   run: async (how) => (await import('./serving.mjs')).measureServing(how),
   rows,
   markdown,
