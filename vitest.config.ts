@@ -21,6 +21,7 @@ const BROWSER = 'test/support/browser.ts'
  * `scripts/test.mjs` says which of both is to run; without that word all of them do, and what is named on the command line is found.
  */
 const endToEnd = [
+  'test/bench/features.test.ts',
   'test/browser/**/*.test.ts',
   'test/loss/**/*.test.ts',
   'test/recipes/**/*.test.ts',

@@ -69,8 +69,10 @@ export async function comparisonFiles(parts) {
   const all = parts ?? (await measuredParts())
   /** @type {[string, string][]} */
   const files = [['docs/comparison.md', comparisonMarkdown(all)]]
-  for (const { section, result } of all)
+  for (const { section, result } of all) {
     for (const [name, picture] of Object.entries(section.pictures?.(result) ?? {}))
       files.push([`docs/images/${name}.svg`, await svgOf(picture)])
+    for (const [name, text] of Object.entries(section.pages?.(result) ?? {})) files.push([`docs/${name}.md`, text])
+  }
   return files
 }

@@ -29,6 +29,7 @@ import { fileURLToPath } from 'node:url'
  * @property {(result: Measured & About) => readonly import('./verdict.mjs').Row[]} rows its lines of the one table
  * @property {(result: Measured & About) => string} markdown its part of the page, without its title
  * @property {(result: Measured & About) => Record<string, import('./chart.mjs').Picture>} [pictures] by the name of the file in docs/images
+ * @property {(result: Measured & About) => Record<string, string>} [pages] pages of its own, by the name of the file in docs
  */
 
 const NAMES = ['features', 'loss', 'life', 'serving', 'presence', 'checker', 'storage', 'upstream']

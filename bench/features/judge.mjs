@@ -1,0 +1,31 @@
+// The verdict of each row for each system, of what was observed.
+import { JUDGES_OF_END } from './judge-end.mjs'
+import { JUDGES_OF_PACKAGES } from './judge-packages.mjs'
+import { JUDGES_OF_START } from './judge-start.mjs'
+import { notRun } from './verdicts.mjs'
+
+const JUDGES = { ...JUDGES_OF_START, ...JUDGES_OF_END, ...JUDGES_OF_PACKAGES }
+
+/** @returns {Record<string, { verdict: string, evidence: string }>} by the number of the row */
+export function judge(found, system) {
+  const verdicts = {}
+  for (const [row, judgeOf] of Object.entries(JUDGES)) {
+    if (system.job === 'program' && !system.rows.includes(Number(row))) continue
+    const untried = system.untried?.[row]
+    if (untried) {
+      verdicts[row] = notRun(untried)
+      continue
+    }
+    try {
+      verdicts[row] = judgeOf(found, system)
+    } catch (error) {
+      const failed = Object.entries(found).find(([, one]) => one?.failed)
+      verdicts[row] = notRun(
+        failed
+          ? `the life "${failed[0]}" could not be observed: ${failed[1].failed.slice(0, 200)}`
+          : `the observation has no answer: ${error.message}`,
+      )
+    }
+  }
+  return verdicts
+}
