@@ -73,13 +73,13 @@ function run(program, args) {
   return stdout.trim()
 }
 const node26 = lazily(() => run('npx', ['-y', '-p', 'node@26', '--', 'node', '-p', 'process.execPath']))
-const built = (/** @type {string} */ source) => {
-  const binary = join(folder, source.replace('.', '-'))
-  run(spawnSync('go', ['version']).status === 0 ? 'go' : '/usr/local/go/bin/go', ['build', '-o', binary, pathOf(source)])
+const built = (/** @type {string[]} */ ...sources) => {
+  const binary = join(folder, (sources[0] ?? '').replace('.', '-'))
+  run(spawnSync('go', ['version']).status === 0 ? 'go' : '/usr/local/go/bin/go', ['build', '-o', binary, ...sources.map(pathOf)])
   return binary
 }
 const goClient = lazily(() => built('client.go'))
-const goServer = lazily(() => built('server.go'))
+const goServer = lazily(() => built('server.go', 'works.go'))
 const javaClient = lazily(() => {
   run('javac', ['-d', folder, pathOf('Client.java')])
   return folder

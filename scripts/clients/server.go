@@ -27,19 +27,24 @@ func main() {
 	var given struct {
 		Protocol string
 		Delay    int
+		GraceMs  int
+		Port     int
 	}
+	given.GraceMs = 3000
 	if err := json.Unmarshal([]byte(os.Args[1]), &given); err != nil {
 		log.Fatal(err)
 	}
-	server := &http.Server{
-		Handler: http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
-			io.Copy(io.Discard, request.Body)
-			time.Sleep(5 * time.Millisecond)
-			answer.Write([]byte("ok"))
-		}),
-		ErrorLog: log.New(io.Discard, "", 0),
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	works := &works{leaving: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(answer http.ResponseWriter, request *http.Request) {
+		io.Copy(io.Discard, request.Body)
+		time.Sleep(5 * time.Millisecond)
+		answer.Write([]byte("ok"))
+	})
+	works.addTo(mux)
+	server := &http.Server{Handler: mux, ErrorLog: log.New(io.Discard, "", 0)}
+	server.RegisterOnShutdown(func() { close(works.leaving) })
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", given.Port))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -60,9 +65,19 @@ func main() {
 	signal.Notify(signals, syscall.SIGTERM)
 	<-signals
 	time.Sleep(time.Duration(given.Delay) * time.Millisecond)
-	within, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	within, cancel := context.WithTimeout(context.Background(), time.Duration(given.GraceMs)*time.Millisecond)
 	defer cancel()
 	server.Shutdown(within)
+	// Shutdown neither closes nor waits for hijacked connections.
+	ended := make(chan struct{})
+	go func() {
+		works.sockets.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-within.Done():
+	}
 }
 
 func selfSigned() tls.Certificate {

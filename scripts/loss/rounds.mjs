@@ -15,6 +15,8 @@ import { CLIENTS } from '../../test/loss/round.mjs'
  * @property {import('../../test/loss/replicas.mjs').ServerKind} server
  * @property {number} seed
  * @property {string | undefined} [lastCall]
+ * @property {number} [graceMs]
+ * @property {number} [patienceMs]
  *
  * @typedef {object} Play
  * @property {(task: Task, round: Round) => void} played called after each round that counts

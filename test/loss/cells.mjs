@@ -10,7 +10,7 @@ import { PROTOCOLS } from './protocols.mjs'
  * @property {'refuse' | 'retry-after'} mode what comes meanwhile
  * @property {number} link milliseconds each way
  * @property {import('./clients.mjs').ClientKind} client
- * @property {'GET' | 'POST'} method
+ * @property {import('./works.mjs').Work} method what is asked for; the whole cross has GET and POST
  * @property {'quiet' | 'busy' | 'blocked'} load What else the server's event loop has to do. `busy`: blocked for 20 to 60 ms again and again.
  *   `blocked`: once, for 300 ms around the close of the listener, while every client connects anew: its accept queue is full then.
  */

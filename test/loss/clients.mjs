@@ -4,6 +4,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { Pool } from 'undici'
 import { parseResponse } from '../support/http1.mjs'
 import { Http2Client } from './http2-client.mjs'
+import { sendBody } from './pace.mjs'
 import { dial, isEncrypted, isHttp2, schemeOf } from './protocols.mjs'
 
 /**
@@ -15,7 +16,7 @@ import { dial, isEncrypted, isHttp2, schemeOf } from './protocols.mjs'
  *   was done about the request, with {@link GivenUp} when it has given the answer up by itself
  * @property {() => void} leave breaks its connection off; what it is still owed on one that carries several requests, it waits for
  *
- * @typedef {{ readonly method: 'GET' | 'POST', readonly path: string, readonly body: string }} Request
+ * @typedef {import('./pace.mjs').Request} Request
  * @typedef {{ readonly status: number, readonly headers: Readonly<Record<string, unknown>>, readonly body: string }} Response
  *
  * @typedef {object} ClientOptions
@@ -40,12 +41,13 @@ class RawClient {
   }
 
   /** @param {Request} request @returns {Promise<Response>} */
-  ask({ method, path, body }) {
+  ask(request) {
+    const { method, path, body } = request
     const { isFresh } = this.#options
     const stream = isFresh || !this.#stream ? this.#dial() : this.#stream
     const length = method === 'POST' ? `Content-Length: ${body.length}\r\n` : ''
     stream.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${length}${isFresh ? 'Connection: close\r\n' : ''}\r\n`)
-    if (body !== '') stream.write(body)
+    sendBody(stream, request)
     return new Promise((resolve, reject) => {
       let received = Buffer.alloc(0)
       const settle = (/** @type {() => void} */ how) => {
@@ -111,7 +113,8 @@ class AgentClient {
   }
 
   /** @param {Request} request @returns {Promise<Response>} */
-  ask({ method, path, body }) {
+  ask(asked) {
+    const { method, path, body } = asked
     const headers = method === 'POST' ? { 'Content-Length': body.length } : {}
     return new Promise((resolve, reject) => {
       const request = this.#request({ agent: this.#agent, host: '127.0.0.1', port: this.#port, method, path, headers })
@@ -126,7 +129,7 @@ class AgentClient {
           resolve({ status: response.statusCode ?? 0, headers: response.headers, body: received })
         })
       })
-      request.end(body)
+      sendBody(request, asked, () => request.end())
     })
   }
 
@@ -155,8 +158,9 @@ class UndiciClient {
   }
 
   /** @param {Request} request @returns {Promise<Response>} */
-  async ask({ method, path, body }) {
+  async ask({ method, path, body, pace }) {
     const { isFresh } = this.#options
+    if (pace) throw new Error('undici: uploads in pieces are of the other clients')
     // Over HTTP/2 it would send a request again, by itself, whose connection breaks.
     this.#mayDial = isFresh || this.link === undefined || this.link.destroyed
     try {

@@ -1,9 +1,11 @@
 // @ts-check
 import { generator } from '../support/random.mjs'
 import { GivenUp, lanesOf, newClient } from './clients.mjs'
+import { Connections } from './connections.mjs'
 import { requestForObject } from './echoes.mjs'
 import { SendAgain } from './http2-client.mjs'
 import { wallTime } from './link.mjs'
+import { UPLOAD } from './works.mjs'
 
 /**
  * What the clients know, and no other record: what each of them asked, and what came back. A request is **lost** when a client has written it on a
@@ -26,6 +28,8 @@ import { wallTime } from './link.mjs'
  * @property {number} givenUp requests that their client's own library gave up when it was told, although the server answers them
  * @property {number} told clients that moved because a response said that its connection closes, or because of a GOAWAY
  * @property {readonly string[]} auditIds under which the first replica has answered, where it says so
+ * @property {number} [broken] event streams that did not come to their end, of which the client resumed the rest elsewhere
+ * @property {number} [crossed] of the lost, messages of a WebSocket that was closed as going away while they were on their way
  * @property {number} closedIdle clients that moved because their connection was closed while they had nothing to ask
  */
 
@@ -45,7 +49,7 @@ import { wallTime } from './link.mjs'
  * @typedef {object} CrowdOptions
  * @property {import('./protocols.mjs').Protocol} protocol
  * @property {import('./clients.mjs').ClientKind} client
- * @property {'GET' | 'POST'} method
+ * @property {'GET' | 'POST' | 'upload'} method
  * @property {boolean} forObjects whether they ask for objects of a resource
  * @property {number} linkMs delay of the link, each way
  * @property {boolean} mayReject whether 429 with `Retry-After` is an answer
@@ -86,10 +90,7 @@ export class Crowd {
   #done
   #isOver = false
   #unserved
-  /** Connections to the first replica that stood, by the client's port: the same one comes again in a long run. @type {Map<number, number>} */
-  #connected = new Map()
-  /** Which of their links are among these. @type {WeakSet<import('./link.mjs').Link>} */
-  #noted = new WeakSet()
+  #connections = new Connections()
   /** @type {() => void} */
   #allServed = () => {}
 
@@ -106,17 +107,10 @@ export class Crowd {
 
   /**
    * Closes the books, when the first replica has ended and so has said which connections it had.
-   * @param {readonly number[]} accepted the clients' ports
+   * @param {readonly number[] | undefined} accepted the clients' ports
    */
   settle(accepted) {
-    /** @type {Map<number, number>} */
-    const missing = new Map(this.#connected)
-    for (const port of accepted) missing.set(port, (missing.get(port) ?? 0) - 1)
-    for (const loss of this.ledger.lost) {
-      const count = missing.get(loss.port) ?? 0
-      loss.neverAccepted = !loss.isFromSecond && count > 0
-      if (loss.neverAccepted) missing.set(loss.port, count - 1)
-    }
+    this.#connections.mark(this.ledger.lost, accepted)
     return this.ledger
   }
 
@@ -128,10 +122,10 @@ export class Crowd {
 
   /** @param {number} index */
   async #run(index) {
-    const { client: kind, fresh, ports } = this.#options
+    const { client: kind, fresh, method, ports } = this.#options
     const isFresh = index < fresh
     const stand = { index, isFresh, port: ports[0], client: this.#newClient(ports[0], isFresh) }
-    const lanes = isFresh ? 1 : lanesOf(kind)
+    const lanes = isFresh || method === 'upload' ? 1 : lanesOf(kind)
     await Promise.all(Array.from({ length: lanes }, (_, lane) => this.#ride(stand, lane, lanes)))
     stand.client.leave()
   }
@@ -168,11 +162,11 @@ export class Crowd {
       moveIfTold()
       if (stand.client.link?.isOver && !isFresh && move(stand.client)) ledger.closedIdle++
       const { client, port } = stand
-      const { request, answer, isAnswer } = newRequest(method, count, random, forObjects)
+      const { request, answer, isAnswer } = method === 'upload' ? newUpload(count) : newRequest(method, count, random, forObjects)
       ledger.asked++
       const outcome = await this.#ask(client, request)
       const { link } = client
-      if (link && port === ports[0]) this.#note(link)
+      if (link && port === ports[0]) this.#connections.note(link)
       const lose = (/** @type {Loss['kind']} */ kind, /** @type {string} */ why) =>
         ledger.lost.push({
           client: index,
@@ -212,13 +206,6 @@ export class Crowd {
     }
   }
 
-  /** @param {import('./link.mjs').Link} link to the first replica */
-  #note(link) {
-    if (!link.isConnected || this.#noted.has(link)) return
-    this.#noted.add(link)
-    this.#connected.set(link.localPort, (this.#connected.get(link.localPort) ?? 0) + 1)
-  }
-
   /**
    * @param {import('./clients.mjs').Client} client @param {import('./clients.mjs').Request} request
    * @returns {Promise<{ response: import('./clients.mjs').Response } | { error: unknown }>}
@@ -247,6 +234,18 @@ function newRequest(method, count, random, forObjects) {
   const answer = `${count} ${bytes}`
   return {
     request: { method, path: `/echo?n=${count}&ms=${ms}`, body: 'x'.repeat(bytes) },
+    answer,
+    isAnswer: ({ status, body }) => status === 200 && body === answer,
+  }
+}
+
+const uploaded = 'x'.repeat(UPLOAD.bytes)
+
+/** A body that is sent in pieces, over two seconds. @param {number} count @returns {ReturnType<typeof requestForObject>} */
+function newUpload(count) {
+  const answer = `${count} ${UPLOAD.bytes}`
+  return {
+    request: { method: 'POST', path: `/echo?n=${count}`, body: uploaded, pace: UPLOAD },
     answer,
     isAnswer: ({ status, body }) => status === 200 && body === answer,
   }

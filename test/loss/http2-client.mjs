@@ -1,5 +1,6 @@
 // @ts-check
 import { connect, constants } from 'node:http2'
+import { sendBody } from './pace.mjs'
 import { dial, schemeOf } from './protocols.mjs'
 
 /** @typedef {import('./clients.mjs').Client} Client @typedef {import('./clients.mjs').ClientOptions} ClientOptions */
@@ -68,7 +69,8 @@ class Session {
   }
 
   /** @param {import('./clients.mjs').Request} request @returns {Promise<import('./clients.mjs').Response>} */
-  ask({ method, path, body }) {
+  ask(request) {
+    const { method, path } = request
     return new Promise((resolve, reject) => {
       // Throws when the session is over, which its client has not noticed.
       const stream = this.#session.request({ ':method': method, ':path': path }, { endStream: method === 'GET' })
@@ -91,7 +93,7 @@ class Session {
           resolve({ status: Number(headers[':status']), headers, body: received })
         else reject(error ?? new Error(`stream ${stream.id} ended with ${rstCode} after ${received.length} characters`))
       })
-      if (method === 'POST') stream.end(body)
+      if (method === 'POST') sendBody(stream, request, () => stream.end())
     })
   }
 

@@ -1,7 +1,7 @@
 // One of the two servers of a loss run, on dist/ and ended by a real SIGTERM. On descriptor 3 it
 // says line by line where it listens and which connections it accepted, by the client's port: only
 // the server can know which ones were reset before it ever saw them. No IPC channel: a process that
-// has one ends differently. Argument: { "server", "protocol", "seed", "delay", "mode", "busy", "lastCall" } as
+// has one ends differently. Argument: the options of replicas.mjs as
 // JSON; with TRACE it says everything that it does to its connections.
 import { subscribe } from 'node:diagnostics_channel'
 import { writeSync } from 'node:fs'
@@ -9,17 +9,20 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttp2Server, createSecureServer } from 'node:http2'
 import { createServer as createHttpsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PEERS } from '../../bench/peers.mjs'
+import { PEERS, respond } from '../../bench/peers.mjs'
 import { systemHost } from '../../build/src/actors/host.js'
 import { attachLifecycleOn } from '../../build/src/attach.js'
 import { createServerOn } from '../../build/src/create-server.js'
+import { shutdownSignalOf } from '../../build/src/http/shutdown-signal.js'
 import { selfSigned } from '../../build/src/tls/self-signed.js'
 import { generator } from '../support/random.mjs'
 import { answerForObject } from './echoes.mjs'
 import { wallTime } from './link.mjs'
 import { isEncrypted, isHttp2 } from './protocols.mjs'
+import { DEFAULTS } from './replicas.mjs'
+import { answerOfModel, echoSockets, eventsAfter } from './works.mjs'
 
-const { server: kind, protocol, seed, delay, mode, busy, lastCall } = JSON.parse(process.argv[2])
+const { server: kind, protocol, seed, delay, mode, busy, lastCall, graceMs, port = 0 } = JSON.parse(process.argv[2])
 const say = (what) => writeSync(3, `${JSON.stringify(what)}\n`)
 subscribe('net.server.socket', ({ socket }) => say({ accepted: socket.remotePort }))
 
@@ -44,12 +47,18 @@ function keepBusy(dice) {
 }
 if (busy) keepBusy(generator(seed + 1))
 
+/** Of a server that has no way to tell a handler of its end: the application does it, as a careful one would. */
+const leaving = new AbortController()
+const endOf = (request) => (kind in PEERS || kind === 'bare' ? leaving.signal : shutdownSignalOf(request))
+
 /**
  * `/echo?n=7&ms=3` answers 7 after 3 ms, and a body by its length; `/block?ms=300` blocks the event
- * loop once it has said so.
+ * loop once it has said so; `/events` and `/stream` are those of works.mjs.
  */
 async function answer(request) {
   const { pathname, searchParams } = new URL(request.url, 'http://localhost')
+  if (pathname === '/events') return eventsAfter(request, endOf(request))
+  if (pathname === '/stream') return answerOfModel()
   const ms = Number(searchParams.get('ms'))
   if (pathname === '/block') {
     say({ blocked: true })
@@ -70,7 +79,7 @@ const NODE_SERVERS = {
   h2c: (onRequest) => createHttp2Server(onRequest),
 }
 
-const listener = async (request, response) => response.end(await answer(request))
+const listener = async (request, response) => respond(response, await answer(request))
 
 /** The replica that stays has the objects of the other one, too. */
 async function listenerOfBoth(request, response) {
@@ -83,6 +92,8 @@ async function listenerOfBoth(request, response) {
   response.writeHead(status)
   response.end(body)
 }
+/** What each server with WebSockets tells them at its end, where nobody else does. */
+const goodbyes = []
 const options = {
   shutdownDelay: delay,
   deadline: '20s',
@@ -94,12 +105,13 @@ const options = {
 
 function listen(onRequest) {
   const server = NODE_SERVERS[protocol](onRequest)
-  return server.listen(0, '127.0.0.1', () => say({ port: server.address().port }))
+  if (!isHttp2(protocol)) goodbyes.push(echoSockets(server))
+  return server.listen(port, '127.0.0.1', () => say({ port: server.address().port }))
 }
 
-function attach(onRequest) {
+function attach(onRequest, given = options) {
   const server = listen(onRequest)
-  const life = attachLifecycleOn(host, server, options)
+  const life = attachLifecycleOn(host, server, given)
   trace(life)
   return life.run()
 }
@@ -109,6 +121,16 @@ const SERVERS = {
   bare: () => listen(listenerOfBoth),
 
   'attached node:http': () => attach(listener),
+
+  /** Nothing is given that a user would not have to give. */
+  [DEFAULTS]: () =>
+    attach(listener, {
+      logger: false,
+      reportFile: process.env.REPORT_FILE,
+      ...(delay > 0 && { shutdownDelay: delay }),
+      // Behind a proxy.
+      ...(port > 0 && { health: true }),
+    }),
 
   async 'attached Express'() {
     const { default: express } = await import('express')
@@ -174,5 +196,14 @@ function trace(life) {
   )
 }
 
-if (kind in PEERS) say({ port: await PEERS[kind](answer, { delayMs: delay }) })
-else await SERVERS[kind]()
+async function runPeer() {
+  process.once('SIGTERM', async () => {
+    if (delay > 0) await sleep(delay)
+    leaving.abort()
+    for (const goodbye of goodbyes) goodbye()
+  })
+  const made = (server) => !isHttp2(protocol) && goodbyes.push(echoSockets(server))
+  say({ port: await PEERS[kind](answer, { delayMs: delay, graceMs, port, tls: pair, isHttp2: isHttp2(protocol), made }) })
+}
+
+await (kind in PEERS ? runPeer() : SERVERS[kind]())

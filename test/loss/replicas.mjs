@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { withUs } from '../support/with-us.mjs'
 import { isHttp2 } from './protocols.mjs'
+import { referenceOf } from './references.mjs'
 
 /** quiesce's, in turns. */
 export const LIVES = /** @type {const} */ (['attached node:http', 'created Hono', 'attached Express'])
@@ -17,27 +19,32 @@ export const API_SERVER = /** @type {const} */ ('API server')
 /** The same, whose clients read and create objects. */
 export const RESOURCES = /** @type {const} */ ('API server, resources')
 
+/** A life on `node:http` with every default; the others have a deadline that is longer. */
+export const DEFAULTS = /** @type {const} */ ('quiesce, defaults')
+
 /** Express makes its responses those of HTTP/1.1. @param {import('./protocols.mjs').Protocol} protocol */
 export const livesOf = (protocol) => LIVES.filter((life) => life !== 'attached Express' || !isHttp2(protocol))
 
 /**
- * @typedef {(typeof LIVES)[number] | typeof API_SERVER | typeof RESOURCES | 'bare' | import('../../bench/peers.mjs').Peer} ServerKind `bare`: without anything for its end
+ * @typedef {(typeof LIVES)[number] | typeof API_SERVER | typeof RESOURCES | typeof DEFAULTS | 'bare' | import('../../bench/peers.mjs').Peer | import('./references.mjs').Reference} ServerKind `bare`: without anything for its end
  * @typedef {object} ReplicaOptions
  * @property {ServerKind} server
- * @property {import('./protocols.mjs').Protocol} protocol peers have HTTP/1.1 alone
+ * @property {import('./protocols.mjs').Protocol} protocol
  * @property {number} seed
  * @property {number} delay milliseconds from SIGTERM to the first connection that may be closed
  * @property {'refuse' | 'retry-after'} mode
  * @property {boolean} busy whether its event loop is blocked again and again
  * @property {string | undefined} [lastCall] another one than the default
+ * @property {number} [graceMs] how long servers that are not quiesce's wait for what is in flight
+ * @property {number} [port] instead of one of its own choice, behind a proxy
  */
 
 const PROGRAM = fileURLToPath(new URL('replica.mjs', import.meta.url))
 
 /** One of the two servers of a loss run, in a process of its own. */
 export class Replica {
-  /** The clients' ports of the connections that it accepted. Final once {@link ended} has resolved. @type {number[]} */
-  accepted = []
+  /** The clients' ports of the connections that it accepted; final once {@link ended} has resolved. Undefined when it does not say. @type {number[] | undefined} */
+  accepted
   /** What it says of itself with TRACE in the environment. @type {string[]} */
   trace = []
   port = 0
@@ -76,15 +83,22 @@ export class Replica {
   /** @param {ReplicaOptions} options @param {string} folder */
   constructor(options, folder) {
     this.#folder = folder
-    this.#child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], {
-      env: { ...process.env, REPORT_FILE: join(folder, 'report.json'), AUDIT_FILE: join(folder, 'audit.log') },
-      stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
-    })
+    const reference = referenceOf(options, folder)
+    const [program, ...args] = reference ?? [process.execPath, PROGRAM, JSON.stringify(options)]
+    this.accepted = reference ? undefined : []
+    this.#child = withUs(
+      spawn(/** @type {string} */ (program), args, {
+        env: { ...process.env, REPORT_FILE: join(folder, 'report.json'), AUDIT_FILE: join(folder, 'audit.log') },
+        // A reference says its port on standard output, and nothing else.
+        stdio: ['ignore', reference ? 'pipe' : 'ignore', 'inherit', 'pipe'],
+      }),
+    )
     this.ended = once(this.#child, 'close')
-    const lines = createInterface(/** @type {import('node:stream').Readable} */ (this.#child.stdio[3]))
+    const lines = createInterface(/** @type {import('node:stream').Readable} */ (this.#child.stdio[reference ? 1 : 3]))
     lines.on('line', (line) => {
-      const { accepted, blocked, port, trace } = JSON.parse(line)
-      if (accepted !== undefined) this.accepted.push(accepted)
+      const said = JSON.parse(line)
+      const { accepted, blocked, port, trace } = typeof said === 'number' ? { port: said } : said
+      if (accepted !== undefined) this.accepted?.push(accepted)
       if (trace !== undefined) this.trace.push(trace)
       if (blocked) this.#isBlocked()
       if (port !== undefined) {

@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { newClient, plainestOf } from './clients.mjs'
 import { CALM_GAP_MS, Crowd } from './crowd.mjs'
 import { RESOURCES, Replica } from './replicas.mjs'
+import { Streams } from './streams.mjs'
 
 /** Of a round of one cell. */
 export const CLIENTS = 40
@@ -58,23 +59,19 @@ const LAST_PATIENCE_MS = 25_000
  * @param {number} options.seed
  * @param {Replica} options.second
  * @param {string | undefined} [options.lastCall] another one than the default
+ * @param {number} [options.graceMs] how long servers that are not quiesce's wait for what is in flight
  * @param {number} [options.patienceMs]
  * @param {() => void} [options.serving] called when every client has had an answer
  * @returns {Promise<Round>}
  */
-export async function runRound({ cells, clients = CLIENTS, server, seed, second, lastCall, patienceMs = PATIENCE_MS, serving }) {
+export async function runRound({ cells, clients = CLIENTS, server, seed, second, lastCall, graceMs, patienceMs = PATIENCE_MS, serving }) {
   const [{ delay, load, mode, protocol }] = cells
-  const first = await Replica.start({ server, protocol, seed, delay, mode, busy: load === 'busy', lastCall })
+  const first = await Replica.start({ server, protocol, seed, delay, mode, busy: load === 'busy', lastCall, ...(graceMs && { graceMs }) })
   try {
     const crowds = cells.map((cell, index) => {
       const fresh = freshOf(cell, clients)
-      return new Crowd({
-        protocol,
-        client: cell.client,
-        method: cell.method,
+      return crowdOf(cell, {
         forObjects: server === RESOURCES,
-        linkMs: cell.link,
-        mayReject: mode === 'retry-after',
         fresh,
         kept: clients - fresh,
         seed: seed + index * 10_000,
@@ -130,6 +127,17 @@ export async function runRound({ cells, clients = CLIENTS, server, seed, second,
   } finally {
     await first.dispose()
   }
+}
+
+/**
+ * The clients of a cell.
+ * @param {import('./cells.mjs').Cell} cell @param {Pick<import('./crowd.mjs').CrowdOptions, 'forObjects' | 'fresh' | 'kept' | 'seed' | 'ports'>} options
+ */
+export function crowdOf({ protocol, client, method, link, mode }, options) {
+  const common = { ...options, protocol, linkMs: link }
+  return method === 'events' || method === 'stream' || method === 'websocket'
+    ? new Streams({ ...common, method })
+    : new Crowd({ ...common, client, method, mayReject: mode === 'retry-after' })
 }
 
 /**
