@@ -11,7 +11,7 @@ const SLOW_MS = 200
 
 const { subject, steps } = /** @type {{ subject: string, steps: boolean }} */ (JSON.parse(process.argv[2] ?? ''))
 
-/** @type {import('./peers.mjs').Answer} */
+/** @param {{ url?: string | undefined }} request @returns {Promise<string>} */
 const answer = async ({ url }) => {
   if (url === '/slow') await sleep(SLOW_MS)
   return 'hello\n'

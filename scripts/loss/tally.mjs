@@ -13,6 +13,9 @@ import { nameOf } from '../../test/loss/cells.mjs'
  * @property {number} late rounds of those in which a client was late, too, as in all tries before
  * @property {number} clients
  * @property {number} lost
+ * @property {number} losers clients that have lost something
+ * @property {number} crossed of the lost
+ * @property {number} broken
  * @property {number} neverAccepted of the lost
  * @property {number} refusedUntold of the lost
  * @property {number} rejected
@@ -36,6 +39,9 @@ const SUMS = [
   'terminations',
   'clients',
   'lost',
+  'losers',
+  'crossed',
+  'broken',
   'neverAccepted',
   'refusedUntold',
   'rejected',
@@ -56,6 +62,9 @@ export const emptyTally = (what) => ({
   late: 0,
   clients: 0,
   lost: 0,
+  losers: 0,
+  crossed: 0,
+  broken: 0,
   neverAccepted: 0,
   refusedUntold: 0,
   rejected: 0,
@@ -84,6 +93,9 @@ export function addRound(tally, part, { exit, lagMs, misaudited, parts }, lateMs
   }
   tally.clients += clients
   tally.lost += lost.length
+  tally.losers += new Set(lost.map(({ client }) => client)).size
+  tally.crossed += ledger.crossed ?? 0
+  tally.broken += ledger.broken ?? 0
   tally.neverAccepted += lost.filter(({ neverAccepted }) => neverAccepted).length
   tally.refusedUntold += lost.filter(({ kind }) => kind === 'refused untold').length
   tally.rejected += rejected

@@ -112,7 +112,7 @@ class AgentClient {
     })
   }
 
-  /** @param {Request} request @returns {Promise<Response>} */
+  /** @param {Request} asked @returns {Promise<Response>} */
   ask(asked) {
     const { method, path, body } = asked
     const headers = method === 'POST' ? { 'Content-Length': body.length } : {}

@@ -66,6 +66,8 @@ import { UPLOAD } from './works.mjs'
  */
 const GAP_MS = 60
 export const CALM_GAP_MS = 600
+/** Between uploads, of which half are under way at a time then. */
+const UPLOAD_GAP_MS = 3000
 
 /**
  * Where a client is.
@@ -158,7 +160,7 @@ export class Crowd {
     }
 
     for (let count = lane; !this.#isOver; count += lanes) {
-      await pause(random() * (this.isCalm ? CALM_GAP_MS : GAP_MS))
+      await pause(random() * (method === 'upload' ? UPLOAD_GAP_MS : this.isCalm ? CALM_GAP_MS : GAP_MS))
       moveIfTold()
       if (stand.client.link?.isOver && !isFresh && move(stand.client)) ledger.closedIdle++
       const { client, port } = stand

@@ -4,6 +4,7 @@
 // has one ends differently. Argument: the options of replicas.mjs as
 // JSON; with TRACE it says everything that it does to its connections.
 import { subscribe } from 'node:diagnostics_channel'
+import { setMaxListeners } from 'node:events'
 import { writeSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttp2Server, createSecureServer } from 'node:http2'
@@ -49,6 +50,8 @@ if (busy) keepBusy(generator(seed + 1))
 
 /** Of a server that has no way to tell a handler of its end: the application does it, as a careful one would. */
 const leaving = new AbortController()
+// Each event stream listens.
+setMaxListeners(0, leaving.signal)
 const endOf = (request) => (kind in PEERS || kind === 'bare' ? leaving.signal : shutdownSignalOf(request))
 
 /**

@@ -32,6 +32,9 @@ const BLOCK_AHEAD_MS = 150
 const PATIENCE_MS = 6000
 /** From there to when it is ended by force. */
 const LAST_PATIENCE_MS = 25_000
+/** In so long every client has had an answer, and has finished what it began, or the machine is too busy for the round. */
+const SERVED_MS = 40_000
+const STOPPED_MS = 40_000
 
 /**
  * What the clients of one cell know.
@@ -78,7 +81,7 @@ export async function runRound({ cells, clients = CLIENTS, server, seed, second,
         ports: [first.port, second.port],
       })
     })
-    await Promise.all(crowds.map((crowd) => crowd.allServed))
+    const isServed = await within(SERVED_MS, Promise.all(crowds.map((crowd) => crowd.allServed)))
     serving?.()
     const lag = monitorEventLoopDelay({ resolution: 5 })
     await pause(AROUND_MS)
@@ -104,7 +107,8 @@ export async function runRound({ cells, clients = CLIENTS, server, seed, second,
     await Promise.race([end, pause(delay + patienceMs)])
     await pause(AROUND_MS + 2 * Math.max(...cells.map(({ link }) => link)))
     lag.disable()
-    await Promise.all(crowds.map((crowd) => crowd.stop()))
+    const stopping = Promise.all(crowds.map((crowd) => crowd.stop()))
+    const hasStopped = await within(STOPPED_MS, stopping)
     await Promise.race([end, pause(LAST_PATIENCE_MS)])
     const { exit } = first
     if (exit === undefined) first.kill('SIGKILL')
@@ -122,7 +126,8 @@ export async function runRound({ cells, clients = CLIENTS, server, seed, second,
       report,
       misaudited: auditIds.length === 0 ? [] : misauditedIn(auditIds, await first.audited(), report),
       trace: first.trace,
-      lagMs: Math.round(lag.max / 1e6),
+      // Of clients that are not over the machine has not been fair to all.
+      lagMs: isServed && hasStopped ? Math.round(lag.max / 1e6) : Number.MAX_SAFE_INTEGER,
     }
   } finally {
     await first.dispose()
@@ -164,6 +169,14 @@ function misauditedIn(answered, events, report) {
 function block({ port }, protocol) {
   const client = newClient(plainestOf(protocol), { protocol, port, linkMs: 0, isFresh: true })
   client.ask({ method: 'GET', path: `/block?ms=${BLOCK_MS}`, body: '' }).catch(() => {})
+}
+
+/** @param {number} ms @param {Promise<unknown>} what @returns {Promise<boolean>} whether it was over by then */
+function within(ms, what) {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  const late = new Promise((/** @type {(isOver: false) => void} */ resolve) => (timer = setTimeout(() => resolve(false), ms)))
+  return Promise.race([what.then(() => true), late]).finally(() => clearTimeout(timer))
 }
 
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms))
