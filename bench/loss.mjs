@@ -1,7 +1,9 @@
 // @ts-check
-// What clients that never retry lose when a server leaves, and when three behind HAProxy are replaced: quiesce, bench/peers.mjs, Go's net/http and uvicorn, by
-// the machinery and the definitions of the loss ledger (scripts/loss.mjs, test/loss). `LOSS_CLIENTS=40 LOSS_ROUNDS=3 npm run bench -- loss` has forty clients at
-// each link, and three rounds: about half an hour each.
+// What clients that never retry lose when a server leaves, and when three behind HAProxy are
+// replaced: quiesce, bench/peers.mjs, Go's net/http and uvicorn, by the machinery and the
+// definitions of the loss ledger (scripts/loss.mjs, test/loss). `LOSS_CLIENTS=40 LOSS_ROUNDS=3 npm
+// run bench -- loss` has forty clients at each link, and three rounds: about half an hour each.
+// `LOSS_SERVERS='quiesce, defaults;uvicorn'` has some of the servers.
 import { spawnSync } from 'node:child_process'
 import { playAll } from '../scripts/loss/rounds.mjs'
 import { addRound, emptyTally } from '../scripts/loss/tally.mjs'
@@ -24,8 +26,8 @@ const TRIES = 2
 const CLIENTS_PER_LINK = 14
 const PROTOCOLS = /** @type {const} */ (['HTTP/1.1', 'HTTPS', 'h2'])
 /**
- * Works that share a termination, and how long after its begin their clients leave a server that goes on for as long as it is used. What lasts is left when the
- * servers' grace is over.
+ * Works that share a termination, and how long after its begin their clients leave a server that
+ * goes on for as long as it is used. What lasts is left when the servers' grace is over.
  */
 const GROUPS = [
   { works: WORKS.slice(0, 2), patienceMs: 2000 },
@@ -78,7 +80,11 @@ export async function measureLoss({ quick, say }) {
     else absent[name] = why
   }
   const all = /** @type {ServerKind[]} */ ([DEFAULTS, ...Object.keys(PEERS), ...Object.keys(REFERENCES)])
-  const servers = (quick ? [DEFAULTS, /** @type {const} */ ('server.close()')] : all).filter((name) => !(name in absent))
+  const chosen = quick ? [DEFAULTS, 'server.close()'] : (process.env['LOSS_SERVERS']?.split(';') ?? all)
+  const unknown = chosen.filter((name) => !all.some((one) => one === name))
+  if (unknown.length > 0) throw new Error(`LOSS_SERVERS: got ${unknown.join('; ')}, allowed: ${all.join('; ')}`)
+  for (const name of all) if (!quick && !chosen.includes(name)) absent[name] = 'not chosen'
+  const servers = all.filter((name) => chosen.includes(name) && !(name in absent))
   const protocols = quick ? PROTOCOLS.slice(0, 1) : PROTOCOLS
 
   const tasks = shuffled(
@@ -196,7 +202,9 @@ function wholeFrom(name, otherwise) {
 
 /** What the frame does not know of. @param {boolean} quick */
 function commandOf(quick) {
-  const settings = ['LOSS_CLIENTS', 'LOSS_ROUNDS'].filter((name) => process.env[name] !== undefined).map((name) => `${name}=${process.env[name]} `)
+  const settings = ['LOSS_CLIENTS', 'LOSS_ROUNDS']
+    .filter((name) => process.env[name] !== undefined)
+    .map((name) => `${name}=${process.env[name]} `)
   return settings.length === 0 || quick ? {} : { command: `${settings.join('')}npm run bench -- loss` }
 }
 

@@ -29,12 +29,23 @@ const GRACE_MS = 4000
 export const EVENT_STREAM = { 'content-type': 'text/event-stream' }
 
 /** @param {import('node:http').ServerResponse} response @param {string | Readable} answer */
-export function respond(response, answer) {
+function respond(response, answer) {
   if (typeof answer === 'string') return void response.end(answer)
   response.writeHead(200, EVENT_STREAM)
   // A client that leaves, or a server that breaks it off, ends the stream.
   pipeline(answer, response, () => {})
 }
+
+/**
+ * A listener that answers. A request whose connection is gone before all of it came has no answer,
+ * and must not take the process with it: frameworks see to that, too.
+ * @param {Answer} answer @returns {import('node:http').RequestListener}
+ */
+export const listenerOf = (answer) => (request, response) =>
+  void Promise.resolve(answer(request)).then(
+    (answered) => respond(response, answered),
+    () => response.destroy(),
+  )
 
 /** What makes its server. @param {PeerOptions} options @returns {Promise<(settings: object, listener: import('node:http').RequestListener) => Server>} */
 async function creatorOf({ tls, isHttp2, made }) {
@@ -54,7 +65,7 @@ async function creatorOf({ tls, isHttp2, made }) {
  */
 async function listen(answer, options) {
   const create = await creatorOf(options)
-  const server = create({}, async (request, response) => respond(response, await answer(request)))
+  const server = create({}, listenerOf(answer))
   await new Promise((resolve) => server.listen(options.port ?? 0, '127.0.0.1', () => resolve(undefined)))
   return { server, port: /** @type {AddressInfo} */ (server.address()).port }
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// Servers outside of Node, to compare with, each ended as its own documentation says: a program that prints its port, as a line, when it listens, and that
-// SIGTERM ends.
+// Servers outside of Node, to compare with, each ended as its own documentation says: a program
+// that prints its port, as a line, when it listens, and that SIGTERM ends.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

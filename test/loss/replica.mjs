@@ -10,7 +10,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttp2Server, createSecureServer } from 'node:http2'
 import { createServer as createHttpsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PEERS, respond } from '../../bench/peers.mjs'
+import { listenerOf, PEERS } from '../../bench/peers.mjs'
 import { systemHost } from '../../build/src/actors/host.js'
 import { attachLifecycleOn } from '../../build/src/attach.js'
 import { createServerOn } from '../../build/src/create-server.js'
@@ -82,7 +82,7 @@ const NODE_SERVERS = {
   h2c: (onRequest) => createHttp2Server(onRequest),
 }
 
-const listener = async (request, response) => respond(response, await answer(request))
+const listener = listenerOf(answer)
 
 /** The replica that stays has the objects of the other one, too. */
 async function listenerOfBoth(request, response) {

@@ -24,7 +24,8 @@ async function freePort() {
 }
 
 /**
- * Three replicas behind a real HAProxy are replaced one after the other. Clients know the proxy alone, never retry, and come back to it when their connection has ended.
+ * Three replicas behind a real HAProxy are replaced one after the other. Clients know the proxy
+ * alone, never retry, and come back to it when their connection has ended.
  * @param {object} options
  * @param {readonly [import('./cells.mjs').Cell, ...import('./cells.mjs').Cell[]]} options.cells over HTTP/1.1
  * @param {number} options.clients for each of them

@@ -9,16 +9,21 @@ import { openStream, openWebSocket } from './stream-client.mjs'
 import { GOING_AWAY, LAST_TOKEN, TOKENS } from './works.mjs'
 
 /**
- * Clients of what lasts, in the place of a crowd of {@link import('./crowd.mjs').Crowd}. What is lost, by their own record:
+ * Clients of what lasts, in the place of a crowd of {@link import('./crowd.mjs').Crowd}. What is
+ * lost, by their own record:
  *
- * - `events`: an event that never came, or that came twice, although the client went on elsewhere with `Last-Event-ID`. A stream that was broken off and whose
- *   events all came is `broken` and not lost: that is what the id is for.
- * - `stream`: the answer of a model that was asked for on an accepted connection and did not come whole, with every token and the last one.
- * - `websocket`: a message that was sent before the client had heard of a close as going away, and that has no echo; and an upgrade that was asked for on an
- *   accepted connection and not answered. Messages that crossed such a close on their way are lost as well, and counted apart as `crossed`: after its close
- *   frame a server may send nothing more.
+ * - `events`: an event that never came, or that came twice, although the client went on elsewhere
+ *   with `Last-Event-ID`. A stream that was broken off and whose events all came is `broken` and
+ *   not lost: that is what the id is for.
+ * - `stream`: the answer of a model that was asked for on an accepted connection and did not come
+ *   whole, with every token and the last one.
+ * - `websocket`: a message that was sent before the client had heard of a close as going away, and
+ *   that has no echo; and an upgrade that was asked for on an accepted connection and not answered.
+ *   Messages that crossed such a close on their way are lost as well, and counted apart as
+ *   `crossed`: after its close frame a server may send nothing more.
  *
- * A connection that is refused is no loss, and a request over HTTP/2 about which nothing was done is to be sent again.
+ * A connection that is refused is no loss, and a request over HTTP/2 about which nothing was done
+ * is to be sent again.
  */
 
 /** Longest pause between an echo and the next message; the shortest and the longest life of a connection that its client leaves. */

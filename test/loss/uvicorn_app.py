@@ -1,5 +1,6 @@
-# The server of uvicorn, to compare with: the works of works.mjs, ended by SIGTERM and `timeout_graceful_shutdown`, as its documentation says.
-# Argument: { "graceMs", "port", "tls": null or { "key", "cert" } } as JSON. Prints its port.
+# The server of uvicorn, to compare with: the works of works.mjs, ended by SIGTERM and
+# `timeout_graceful_shutdown`, as its documentation says. Argument: { "graceMs", "port", "tls": null
+# or { "key", "cert" } } as JSON. Prints its port.
 import asyncio
 import json
 import sys

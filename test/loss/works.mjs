@@ -1,13 +1,15 @@
 // @ts-check
-// The kinds of work that a loss run gives to a server, and how a server in JavaScript does those that are more than an echo. Servers in other languages do
-// the same: go/main.go and uvicorn_app.py.
+// The kinds of work that a loss run gives to a server, and how a server in JavaScript does those
+// that are more than an echo. Servers in other languages do the same: go/main.go and
+// uvicorn_app.py.
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'
 
 /**
- * `upload` is a POST of 5 MB that takes two seconds; `events` an event stream that never ends and can be resumed; `stream` the answer of a model, which ends by
- * itself after six seconds; `websocket` an echo.
+ * `upload` is a POST of 5 MB that takes two seconds; `events` an event stream that never ends and
+ * can be resumed; `stream` the answer of a model, which ends by itself after six seconds;
+ * `websocket` an echo.
  */
 export const WORKS = /** @type {const} */ (['GET', 'POST', 'upload', 'events', 'stream', 'websocket'])
 /** @typedef {(typeof WORKS)[number]} Work */

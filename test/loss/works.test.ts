@@ -5,8 +5,9 @@ import { type Part, runRound } from './round.mjs'
 import { WORKS, type Work } from './works.mjs'
 
 /**
- * What lasts, in the loss ledger: an upload, an event stream that is resumed, the answer of a model, a WebSocket. A server with every default loses none of it, but for messages of
- * a WebSocket that cross its close; and the ledger sees what a server loses that ends at once.
+ * What lasts, in the loss ledger: an upload, an event stream that is resumed, the answer of a
+ * model, a WebSocket. A server with every default loses none of it, but for messages of a WebSocket
+ * that cross its close; and the ledger sees what a server loses that ends at once.
  */
 const LASTING = WORKS.filter((work) => work !== 'GET' && work !== 'POST')
 
