@@ -49,6 +49,10 @@ say(
   `${chosen.map(({ name, minutes }) => `${name} (${minutes} min)`).join(', ')}: ${chosen.reduce((sum, { minutes }) => sum + minutes, 0)} minutes`,
 )
 
+/** Rejects when a section waits for what cannot come any more, instead of ending the whole run. @returns {Promise<never>} */
+const stuck = () =>
+  new Promise((_, reject) => process.once('beforeExit', () => reject(new Error('it waits, and there is nothing left to wait for'))))
+
 /** @type {import('./verdict.mjs').Row[]} */
 const rows = []
 /** @type {string[]} */
@@ -57,7 +61,7 @@ for (const section of chosen) {
   say(`\n${section.name}: ${section.title}`)
   const [begun, loadBefore] = [performance.now(), load()]
   try {
-    const { versions, ...measured } = await section.run({ quick: values.quick, say: (line) => say(`  ${line}`) })
+    const { versions, ...measured } = await Promise.race([section.run({ quick: values.quick, say: (line) => say(`  ${line}`) }), stuck()])
     const packages = Object.fromEntries((section.packages ?? []).map((name) => [name, versionOf(name)]))
     const result = {
       section: section.name,

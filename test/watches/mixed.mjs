@@ -33,8 +33,18 @@ export async function runMixed({ count, graceMs }) {
   const program = fileURLToPath(new URL('mixed-server.mjs', import.meta.url))
   const child = fork(program, [JSON.stringify({ graceMs })], { stdio: 'inherit' })
   const exited = once(child, 'exit')
+  // After the last message, which the exit may come before.
+  const disconnected = once(child, 'disconnect')
+  /** What it says next; it may have ended instead. */
+  const message = () =>
+    Promise.race([
+      once(child, 'message'),
+      disconnected.then(() => {
+        throw new Error('the server of watches has ended before it said what it should')
+      }),
+    ])
   try {
-    const [{ port }] = await once(child, 'message')
+    const [{ port }] = await message()
     /** @type {Promise<Omit<Ended, 'at'> & { at: number }>[]} */
     const ends = []
     while (ends.length < count) {
@@ -45,8 +55,8 @@ export async function runMixed({ count, graceMs }) {
       ends.push(...batch.map(({ ended }) => ended))
     }
     child.send('measure')
-    const [{ openMb }] = await once(child, 'message')
-    const last = once(child, 'message')
+    const [{ openMb }] = await message()
+    const last = message()
     const stoppedAt = performance.now()
     child.kill('SIGTERM')
     const [{ mostMb, report }] = await last
