@@ -202,9 +202,10 @@ function wholeFrom(name, otherwise) {
 
 /** What the frame does not know of. @param {boolean} quick */
 function commandOf(quick) {
-  const settings = ['LOSS_CLIENTS', 'LOSS_ROUNDS']
-    .filter((name) => process.env[name] !== undefined)
-    .map((name) => `${name}=${process.env[name]} `)
+  const settings = ['LOSS_CLIENTS', 'LOSS_ROUNDS', 'LOSS_SERVERS'].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [`${name}='${value}' `]
+  })
   return settings.length === 0 || quick ? {} : { command: `${settings.join('')}npm run bench -- loss` }
 }
 

@@ -92,7 +92,7 @@ ${
 
 ${tableFor(rolled, 'HTTP/1.1')}
 
-HAProxy asks for \`/readyz\` every 100 ms. The first row follows [the page on proxies](proxies.md). Event streams that were broken off, and resumed: ${whoseText(rolled, 'broken')}.`
+HAProxy asks for \`/readyz\` every 100 ms. The row with a \`shutdownDelay\` follows [the page on proxies](proxies.md). Event streams that were broken off, and resumed: ${whoseText(rolled, 'broken')}.`
 }
 
 ${spoiled} rounds in which the process of the clients was over 100 ms late were played again; ${late} of those that count were late all the same.${missing.length > 0 ? ` Not measured: ${missing.join('; ')}.` : ''} Many more rounds of plain requests, with other clients, delays and loads: [what is lost](performance.md#what-is-lost). A longer run of this one: \`LOSS_CLIENTS=40 LOSS_ROUNDS=3 npm run bench -- loss\`.`
