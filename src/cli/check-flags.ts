@@ -47,6 +47,11 @@ export const CHECK_OPTIONS = defineOptions({
     meaning:
       'Write the first counter-example to this file, as a journal for the inspector. The file is not touched when every property holds',
   }),
+  promela: option(file(), {
+    flag: 'promela',
+    defaultWords: 'none',
+    meaning: 'Write the system to this file as a Promela model for spin, with the property of --property as an assertion. Needs one --mode',
+  }),
   mermaid: option(present(), {
     flag: 'mermaid',
     default: false,

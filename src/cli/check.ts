@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { type Exploration, ModelError, type Property, printTrace, sequenceDiagram, type Trace } from '#model'
+import { type Exploration, ModelError, type Property, printTrace, promela, sequenceDiagram, type Trace } from '#model'
 import { systemClock } from '../base/clock.ts'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { optionError, QuiesceError, toError } from '../base/errors.ts'
@@ -34,9 +34,10 @@ import { type CheckedMode, checkedMode, verdictsText } from './printed-verdicts.
  */
 export async function checkCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
   const { options, tls } = readCheckFlags(args)
-  const { config, mode, property, outside, statesMax, traceFile: file } = options
+  const { config, mode, property, outside, statesMax, traceFile: file, promela: modelFile } = options
   // Not after minutes of work.
-  if (file !== undefined) await writable(file, dirname(resolve(file)))
+  if (file !== undefined) await writable('--trace-file', file)
+  if (modelFile !== undefined) await writable('--promela', modelFile)
   const { life, properties } = config === undefined ? builtIn(tls) : await readLifeModule('--config', config)
   const style = { verbose: options.verbose, color: renderOptions(host).color }
   // What has a plan is a Lifecycle: `isLife` knows it by that.
@@ -45,11 +46,15 @@ export async function checkCommand(host: CliHost, args: readonly string[]): Prom
   const progress = new CheckProgress(host)
   const checked: CheckedMode[] = []
   let first: Counterexample | undefined
-  for (const plan of about(options, () => plansOf(life, mode, config !== undefined))) {
+  const plans = about(options, () => plansOf(life, mode, config !== undefined))
+  if (modelFile !== undefined && plans.length > 1)
+    throw optionError('--promela', modelFile, 'together with --mode refuse or --mode retry-after')
+  for (const plan of plans) {
     const from = systemClock.now()
     const onProgress = (found: number, taken: number): void => progress.update(plan.mode, found, taken)
     const exploration = about(options, () => exploreLifecycle(plan, { statesMax, outside, onProgress }))
     const chosen = choose([...invariantsOf(plan), ...(options.timed ? timedProperties() : []), ...properties], property)
+    if (modelFile !== undefined) await writePromela(modelFile, exploration, property === undefined ? undefined : chosen[0])
     const verdicts = verdictsOf(exploration, chosen, outside)
     progress.clear()
     const result = checkedMode(plan.mode, exploration, verdicts, systemClock.now() - from)
@@ -140,12 +145,25 @@ function choose(properties: readonly Property[], id: string | undefined): readon
   return chosen
 }
 
-const writable = (file: string, folder: string): Promise<void> =>
-  access(folder, constants.W_OK).catch((error: unknown) => cannotWrite(file, error))
+const writable = (flag: string, file: string): Promise<void> =>
+  access(dirname(resolve(file)), constants.W_OK).catch((error: unknown) => cannotWrite(flag, file, error))
 
 const writeJournal = (file: string, entries: readonly JournalEntry[]): Promise<void> =>
-  writeFile(file, `${entries.map((entry) => JSON.stringify(entry)).join('\n')}\n`).catch((error: unknown) => cannotWrite(file, error))
+  writeFile(file, `${entries.map((entry) => JSON.stringify(entry)).join('\n')}\n`).catch((error: unknown) =>
+    cannotWrite('--trace-file', file, error),
+  )
 
-function cannotWrite(file: string, error: unknown): never {
-  throw optionError('--trace-file', file, `a file that can be written (${firstLine(toError(error).message)})`)
+async function writePromela(file: string, exploration: Exploration, property: Property | undefined): Promise<void> {
+  let model: string
+  try {
+    model = promela(exploration, property)
+  } catch (thrown) {
+    if (!(thrown instanceof ModelError)) throw thrown
+    throw optionError('--promela', file, `a property that can be an assertion (${firstLine(thrown.message)})`)
+  }
+  await writeFile(file, model).catch((error: unknown) => cannotWrite('--promela', file, error))
+}
+
+function cannotWrite(flag: string, file: string, error: unknown): never {
+  throw optionError(flag, file, `a file that can be written (${firstLine(toError(error).message)})`)
 }

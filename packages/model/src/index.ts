@@ -19,6 +19,7 @@ export { printTrace, type Trace, type TraceMessage, type TraceStep } from './eng
 export type { ContextOf, InputOf, MachineEvent, StateOf, ValueOf } from './engine/typed.ts'
 export { type ActorView, actorAt, viewOf } from './engine/view.ts'
 export { MODEL_ERROR_CODES, ModelError, type ModelErrorCode } from './errors.ts'
+export { promela } from './promela.ts'
 export { alongEdges } from './properties/along-edges.ts'
 export { confluent } from './properties/confluence.ts'
 export { type Unreached, type Untaken, unreached, untaken, untakenText } from './properties/coverage.ts'

@@ -45,6 +45,7 @@ export function monitored(id: string, text: string, monitor: Monitor): Property 
   return {
     id,
     text,
+    monitor,
     violation: ({ graph }) => new Run(graph, monitor).violation(),
     vacuous: (exploration) => (isMoved(exploration, monitor) ? undefined : 'the monitor reacts to nothing that happens in any run'),
   }
@@ -80,7 +81,7 @@ export const atMostOnce = (id: string, text: string, nameOf: NameOf): Property =
 /** `later` is only said after every one of `earlier`. */
 export function inOrder(id: string, text: string, nameOf: NameOf, earlier: readonly string[], later: string): Property {
   checkGiven('inOrder(id, text, nameOf, earlier, later)', 'earlier', earlier, 'a list of names', 'join')
-  const { violation } = monitored(id, text, {
+  const ordered = monitored(id, text, {
     initial: earlier.join('\n'),
     next: (missing, effect) => {
       const name = nameOf(effect)
@@ -94,11 +95,10 @@ export function inOrder(id: string, text: string, nameOf: NameOf, earlier: reado
     },
   })
   return {
-    id,
-    text,
+    ...ordered,
     violation(exploration) {
       assertSayable(exploration, nameOf, [...earlier, later], id)
-      return violation(exploration)
+      return ordered.violation(exploration)
     },
     vacuous: (exploration) => (namesSaid(exploration, nameOf).has(later) ? undefined : `no run says "${later}"`),
   }

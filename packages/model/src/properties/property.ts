@@ -2,6 +2,7 @@ import type { AnyStateMachine } from 'xstate'
 import type { Exploration } from '../engine/explore.ts'
 import { printTrace, type Trace, traceOf } from '../engine/trace.ts'
 import { checkGiven, EXPLORED, ModelError } from '../errors.ts'
+import type { Monitor } from './monitor.ts'
 
 /** Something that holds for a system or does not. */
 export interface Property<M extends AnyStateMachine = AnyStateMachine> {
@@ -18,6 +19,8 @@ export interface Property<M extends AnyStateMachine = AnyStateMachine> {
   readonly vacuous?: (exploration: Exploration<M>) => string | undefined
   /** Whether it may hold of nothing; set by {@link mayBeVacuous}. */
   readonly mayBeVacuous?: boolean
+  /** What reads what is said, of a property that is about nothing else. */
+  readonly monitor?: Monitor
 }
 
 /**

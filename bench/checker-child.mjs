@@ -1,0 +1,74 @@
+// Explores one system in a process of its own, and says what it took as one line of JSON: what one
+// system leaves behind would be counted to the next, and what V8 has learnt would help it.
+//
+//   node --expose-gc bench/checker-child.mjs counters
+//   node --expose-gc bench/checker-child.mjs post-start 2 [FILE.pml]
+import { writeFileSync } from 'node:fs'
+import { assign, setup } from 'xstate'
+import { explore, promela } from '../build/packages/model/src/index.js'
+import { createServer } from '../build/src/index.js'
+import { exploreLifecycle, planOf } from '../build/src/model/life/lifecycle-model.js'
+
+const MAX = 30
+
+/** Three groups whose members come and go, as many as `MAX` of each. */
+function counters() {
+  const group = setup({
+    guards: { room: ({ context }) => context.open < MAX, some: ({ context }) => context.open > 0 },
+    actions: {
+      more: assign({ open: ({ context }) => context.open + 1 }),
+      less: assign({ open: ({ context }) => context.open - 1 }),
+    },
+  }).createMachine({
+    id: 'group',
+    context: { open: 0 },
+    initial: 'open',
+    states: {
+      open: {
+        after: { 10: { guard: 'room', target: 'closing', actions: 'more' }, 20: { guard: 'some', target: 'closing', actions: 'less' } },
+      },
+      closing: { after: { 1: 'open' } },
+    },
+  })
+  const states = Object.fromEntries(['requests', 'watches', 'listeners'].map((id) => [id, { invoke: { id, src: 'group' } }]))
+  return setup({ actors: { group } }).createMachine({ id: 'counters', type: 'parallel', states })
+}
+
+/** What a life may have more of. */
+const ADDS = {
+  'post-start': (server, name) => server.addPostStartHook(name, () => {}),
+  'pre-shutdown': (server, name) => server.addPreShutdownHook(name, () => {}),
+  'pre-shutdown, side by side': (server, name) => server.addPreShutdownHook(name, () => {}, { after: [] }),
+  destroy: (server, name) => server.addDestroy(name, () => {}),
+  phase: (server, name) => server.addPhase(name, () => {}, { after: ['RequestsDrained'], before: ['destroy'] }),
+}
+
+function lifeWith(what, count) {
+  const server = createServer({ listener: () => {} }, { logger: false, platform: 'kubernetes' })
+  for (let i = 0; i < count && ADDS[what]; i++) ADDS[what](server, `n${i}`)
+  const plan = planOf(server, 'refuse')
+  return what === 'mux' ? { ...plan, muxSignals: Array.from({ length: count }, (_, i) => `n${i}`) } : plan
+}
+
+const [what, count, file] = process.argv.slice(2)
+const system = what === 'counters' ? counters() : lifeWith(what, Number(count))
+/** Two collections may find less than three; what stays the same is what is in use. */
+async function heapUsed() {
+  for (let before = Number.POSITIVE_INFINITY; ; ) {
+    await new Promise((resolve) => setImmediate(resolve))
+    globalThis.gc?.()
+    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    const now = heapUsed + arrayBuffers
+    if (now >= before - 1024) return now
+    before = now
+  }
+}
+const heap = await heapUsed()
+const [from, start] = [process.cpuUsage(), performance.now()]
+const exploration = what === 'counters' ? explore(system, { statesMax: 2_000_000 }) : exploreLifecycle(system)
+const seconds = (performance.now() - start) / 1e3
+const cpu = process.cpuUsage(from).user / 1e6
+const bytes = (await heapUsed()) - heap
+if (file !== undefined) writeFileSync(file, promela(exploration))
+const { stateCount: states, edgeCount: edges } = exploration.graph
+process.stdout.write(JSON.stringify({ states, edges, cpu, seconds, bytes }))
