@@ -238,6 +238,12 @@ static int can(int choice)
 static void take(int choice)
 { int slot = ROW(choices, choice)[1], what = ROW(choices, choice)[2];
   wake();
+#ifdef MONITOR
+  if (HEARD_ROWS > 0)
+  { int next = find(heard_rows, HEARD_ROWS, sys.monitor, choice);
+    if (next == -2) fail("the monitor comes to a state that its table does not have"); else sys.monitor = next;
+  }
+#endif
   switch (ROW(choices, choice)[0])
   { case 0: send(0, what); break;
     case 1:

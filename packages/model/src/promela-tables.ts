@@ -34,6 +34,8 @@ export interface PromelaTables {
 type Row = readonly [number, number, number]
 
 export interface PromelaChoice {
+  /** Its number in the graph; labels may be those of several. */
+  readonly index: number
   readonly label: string
   readonly kind: number
   readonly slot: number
@@ -154,7 +156,8 @@ function choicesOf(graph: Exploration['graph'], slotOf: ReadonlyMap<string, numb
       const locals = remembered(found, choice, () => new Set<number>())
       if (choice.kind === 'outcome' || choice.kind === 'message') locals.add(localAt(graph.states[state] as ActorState, choice.path.text))
     }
-  return [...found].map(([{ label, kind, path, event, timer }, locals]) => ({
+  return [...found].map(([{ index, label, kind, path, event, timer }, locals]) => ({
+    index,
     label,
     kind: CHOICES[kind],
     slot: slotOf.get(path.text) as number,
@@ -176,14 +179,18 @@ export interface MonitorTable {
   readonly initial: number
   /** `[state, effect, next]`, in ascending order; -1 is broken. */
   readonly rows: readonly Row[]
+  /** `[state, choice, next]` of a monitor that hears what happens, in ascending order. */
+  readonly heard: readonly Row[]
   /** Whether a state is wrong when a step is over. */
   readonly wrongAtRest: readonly boolean[]
 }
 
-/** @throws ModelError ERR_MODEL_UNSUPPORTED for a monitor that hears choices */
-export function monitorTable({ graph }: Exploration, { initial, next, atRest, heard }: Monitor, id: string): MonitorTable {
-  if (heard)
-    throw new ModelError('ERR_MODEL_UNSUPPORTED', `promela: ${id} looks at what happens, which cannot be translated; only at what is said`)
+/** @param choices those of the tables, by whose place a state is found */
+export function monitorTable(
+  { graph }: Exploration,
+  { initial, next, atRest, heard }: Monitor,
+  choices: readonly PromelaChoice[],
+): MonitorTable {
   const states = new Numbers<string>()
   const table = new Map<string, Row>()
   const read = (at: number, effects: readonly { readonly index: number }[]): number =>
@@ -194,6 +201,13 @@ export function monitorTable({ graph }: Exploration, { initial, next, atRest, he
         return [state, effect.index, typeof to === 'string' ? states.of(to) : BROKEN]
       })[2]
     }, at)
+  const numberOf = new Map(choices.map(({ index }, i) => [index, i]))
+  const heardTable = new Map<string, Row>()
+  const hear = (at: number, choice: Choice): number => {
+    if (!heard) return at
+    const number = numberOf.get(choice.index) as number
+    return remembered(heardTable, `${at} ${number}`, (): Row => [at, number, states.of(heard(states.all[at] as string, choice))])[2]
+  }
   const seen = new Set<string>()
   const queue: (readonly [number, number])[] = []
   const visit = (state: number, at: number): void => {
@@ -204,10 +218,12 @@ export function monitorTable({ graph }: Exploration, { initial, next, atRest, he
   }
   visit(0, read(states.of(initial), graph.initialEffects))
   for (const [state, at] of queue)
-    for (let edge = graph.firstEdge(state); edge < graph.endEdge(state); edge++) visit(graph.to(edge), read(at, graph.effects(edge)))
+    for (let edge = graph.firstEdge(state); edge < graph.endEdge(state); edge++)
+      visit(graph.to(edge), read(hear(at, graph.choice(edge)), graph.effects(edge)))
   return {
     initial: states.of(initial),
     rows: [...table.values()].sort(byFirstTwo),
+    heard: [...heardTable.values()].sort(byFirstTwo),
     wrongAtRest: states.all.map((state) => atRest?.(state) !== undefined),
   }
 }

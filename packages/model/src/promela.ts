@@ -13,13 +13,13 @@ import type { Property } from './properties/property.ts'
  *     spin -a model.pml && gcc -O2 -DSAFETY -DVECTORSZ=8192 -o pan pan.c && ./pan -m1000000
  *
  * @param property one about what is said (`monitored`, `inOrder`, `atMostOnce`), as an assertion
- * @throws ModelError ERR_MODEL_UNSUPPORTED for a property that is not about what is said, or that
- * hears choices, and for events that are a function
+ * @throws ModelError ERR_MODEL_UNSUPPORTED for a property that is not about what is said, and for
+ * events that are a function
  */
 export function promela(exploration: Exploration, property?: Property): string {
   checkGiven('promela(exploration, property?)', 'exploration', exploration, EXPLORED, 'graph', 'model')
   const tables = tablesOf(exploration)
-  const monitor = property && monitorOf(exploration, property)
+  const monitor = property && monitorOf(exploration, property, tables)
   return `${[
     `/* ${exploration.model.machine.id}, as @quiesce/model has explored it: ${exploration.graph.stateCount} states. */`,
     ...(property ? [`/* ${property.id}: ${inComment(property.text)} */`] : []),
@@ -30,13 +30,13 @@ export function promela(exploration: Exploration, property?: Property): string {
   ].join('\n\n')}\n`
 }
 
-function monitorOf(exploration: Exploration, { id, monitor }: Property): MonitorTable {
+function monitorOf(exploration: Exploration, { id, monitor }: Property, { choices }: PromelaTables): MonitorTable {
   if (!monitor)
     throw new ModelError(
       'ERR_MODEL_UNSUPPORTED',
       `promela: got the property ${id}, allowed: one about what is said, which monitored(), inOrder() or atMostOnce() makes`,
     )
-  return monitorTable(exploration, monitor, id)
+  return monitorTable(exploration, monitor, choices)
 }
 
 function declarations({ slots, timersMax }: PromelaTables, monitor: MonitorTable | undefined): string[] {
@@ -62,7 +62,7 @@ function constants({ slots, locals, ends, rows, steps, commands, timers, choices
     return [kind, slot, what, from, opaque.length]
   })
   const names = slots.map(({ text }, i) => `   ${i} ${text === '' ? '(the root)' : inComment(text)}`)
-  const sizes = `ROOT = ${root}, ROWS = ${rows.length}, ENDS = ${ends.length}${monitor ? `, MONITOR_ROWS = ${monitor.rows.length}` : ''}`
+  const sizes = `ROOT = ${root}, ROWS = ${rows.length}, ENDS = ${ends.length}${monitor ? `, MONITOR_ROWS = ${monitor.rows.length}, HEARD_ROWS = ${monitor.heard.length}` : ''}`
   return [
     `c_code { enum { ${sizes} }; }`,
     ['/* The actors by their number:', ...names, '*/'].join('\n'),
@@ -90,6 +90,8 @@ function constants({ slots, locals, ends, rows, steps, commands, timers, choices
       ? [
           '/* In this state of the property, after these words: this state. */',
           ...table('monitor_rows', monitor.rows, 3),
+          '/* In this state of it, when this is about to happen: this state. */',
+          ...table('heard_rows', monitor.heard, 3),
           ...table('wrong_at_rest', list(monitor.wrongAtRest.map(Number)), 1),
           'c_code {\n#define MONITOR\n}',
         ]
