@@ -27,7 +27,7 @@ const endToEnd = [
   'test/recipes/**/*.test.ts',
   'test/types/**/*.test.ts',
   'packages/model/test/{packed,mutants,versions}.test.ts',
-  'test/model/{broken-phases,conformance,edited-table,consequences,timed,larger-lives,more-lives}.test.ts',
+  'test/model/{broken-phases,conformance,edited-table,consequences,timed,larger-lives,more-lives,spin}.test.ts',
   'test/processes/{frameworks,run-command,terminal}.test.ts',
   'test/random/{lives-2,late-answers}.test.ts',
   'test/storage/{etcd-histories,linearizability}.test.ts',

@@ -41,7 +41,9 @@ function spin(model: string): OfSpin {
   run('spin', '-a', 'model.pml')
   run('gcc', '-O1', '-DSAFETY', '-DVECTORSZ=8192', '-o', 'pan', 'pan.c')
   const found = run('./pan', '-m1000000')
-  expect(found).not.toContain('Search not completed')
+  expect(found).not.toContain('max search depth too small')
+  // The first error ends the search: it may be no other than that the property is broken.
+  if (found.includes('Search not completed')) expect(found).toContain('precondition false: sys.monitor != BROKEN')
   const number = (pattern: RegExp): number => Number(pattern.exec(found)?.[1])
   return { states: number(/(\d+) states, stored/), transitions: number(/(\d+) transitions/), errors: number(/errors: (\d+)/) }
 }
@@ -60,29 +62,25 @@ function verdicts(life: Life, id: string, options: LifecycleModelOptions) {
 const sizeOf = ({ graph }: Exploration): OfSpin => ({ states: graph.stateCount + 1, transitions: graph.edgeCount + 2, errors: 0 })
 
 describe.skipIf(!hasSpin && process.env['SPIN'] !== 'required')('spin, from the same tables', () => {
-  test('finds as many states and transitions of a life with hooks', { timeout: 240_000 }, () => {
+  test('finds as many states and transitions of a life with hooks', () => {
     const exploration = exploreLifecycle(planOf(withHooks(), 'refuse'))
     expect(spin(promela(exploration))).toEqual(sizeOf(exploration))
   })
 
-  test('finds as many of a life with mux-complete signals, that retries', { timeout: 240_000 }, () => {
+  test('finds as many of a life with mux-complete signals, that retries', () => {
     const plan = { ...planOf(withHooks(), 'retry-after'), postStartHooks: [], muxSignals: ['apis'] }
     const exploration = exploreLifecycle(plan)
     expect(spin(promela(exploration))).toEqual(sizeOf(exploration))
   })
 
-  test.each(['order/PreShutdownHooksStopped', 'order/HandlersDone', 'brackets/destroy'])(
-    'says as well that %s holds',
-    { timeout: 240_000 },
-    (id) => {
-      expect(verdicts(withHooks(), id, { outside: ['stop'] })).toEqual({ ours: true, ofSpin: true })
-    },
-  )
+  test.each(['order/PreShutdownHooksStopped', 'order/HandlersDone', 'brackets/destroy'])('says as well that %s holds', (id) => {
+    expect(verdicts(withHooks(), id, { outside: ['stop'] })).toEqual({ ours: true, ofSpin: true })
+  })
 
   test.each([
     ['order/PreShutdownHooksStopped', { 'pre-shutdown-hooks': { after: ['AfterShutdownDelayDuration'] } }],
     ['order/HandlersDone', { handlers: { after: ['ConnectionsClosed'] } }],
-  ] as const)('finds the same mistake: %s', { timeout: 240_000 }, (id, rows) => {
+  ] as const)('finds the same mistake: %s', (id, rows) => {
     const edited = Object.fromEntries(
       Object.entries(rows).map(([phase, row]) => [phase, { ...WIRING[phase as keyof typeof WIRING], ...row }]),
     )
