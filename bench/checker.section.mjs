@@ -64,7 +64,7 @@ function markdown({ systems, growth, spin, rounds }) {
 
 ${sizes}
 
-How the states grow with what a life has, in the mode refuse, started and stopped at any time; each was explored once. Every hook multiplies the states, because each order of answers is a way of its own and nothing is reduced.
+How the states grow with what a life has, in the mode refuse, started and stopped at any time; each was explored once. Post-start hooks multiply the states, because they run side by side and each order of their answers is a way of its own.
 
 ${grows}
 
