@@ -93,7 +93,7 @@ function page(result) {
 
 ${INTRODUCTION}
 
-\`${result.command ?? 'npm run bench -- features'}\`, ${result.date}, commit ${result.commit}, Node ${result.versions['Node']}; ${versions.join(', ')}. Not started here, so without a column: ${NOT_STARTED.join(', ')}.
+In a checkout of the repository, \`${result.command ?? 'npm run bench -- features'}\`, ${result.date}, commit ${result.commit}, Node ${result.versions['Node']}; ${versions.join(', ')}. Not started here, so without a column: ${NOT_STARTED.join(', ')}.
 
 ${countsTable(result)}
 

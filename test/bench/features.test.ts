@@ -1,6 +1,6 @@
-// docs/features.md, from its result file. Fails when: what quiesce does is not what the page says of
-// it, in the rows that some quick lives answer; a row or a system has no verdict; or a verdict stands
-// there without what was seen.
+// docs/features.md, from its result file. Fails when: what quiesce does is not what the page says
+// of it, in the rows that some quick lives answer; a row or a system has no verdict; or a verdict
+// stands there without what was seen.
 import { expect, test } from 'vitest'
 import { SECTIONS } from '../../bench/features/features.mjs'
 import { measureFeatures } from '../../bench/features/measure.mjs'

@@ -6,7 +6,7 @@ import { verdictOf } from '../../bench/verdict.mjs'
 
 const PEER = 'stoppable'
 
-/** A generation in which a request costs so many times that of the server alone, on a machine of such a pace. */
+/** A generation, at its own pace, whose requests cost so many times those of the server alone. */
 function generation(times: Readonly<Record<string, number>>, pace: number) {
   const part = (subject: string) => ({ cpuUs: 10 * pace * (times[subject] ?? 1), latencies: [1, 2, 3, 40].map((ms) => ms * pace) })
   return {

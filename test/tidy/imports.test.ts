@@ -32,6 +32,7 @@ const LAYERS: readonly Layer[] = [
   { place: 'packages/model/src/properties/', loads: ['xstate'], only: ['packages/model/'] },
   { place: 'packages/model/src/mermaid.ts', loads: [] },
   { place: 'packages/model/src/trace-diagram.ts', loads: [], only: ['packages/model/'] },
+  { place: 'packages/model/src/promela/', loads: [], only: ['packages/model/'] },
   { place: 'packages/model/src/index.ts', loads: [], only: ['packages/model/'] },
   { place: 'packages/model/src/cli.ts', loads: ['node:'], types: ['xstate'], only: ['packages/model/'] },
   { place: 'src/base/cells.ts', loads: ['node:util'] },

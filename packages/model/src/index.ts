@@ -19,13 +19,22 @@ export { printTrace, type Trace, type TraceMessage, type TraceStep } from './eng
 export type { ContextOf, InputOf, MachineEvent, StateOf, ValueOf } from './engine/typed.ts'
 export { type ActorView, actorAt, viewOf } from './engine/view.ts'
 export { MODEL_ERROR_CODES, ModelError, type ModelErrorCode } from './errors.ts'
-export { promela } from './promela.ts'
+export { promela } from './promela/promela.ts'
 export { alongEdges } from './properties/along-edges.ts'
 export { confluent } from './properties/confluence.ts'
 export { type Unreached, type Untaken, unreached, untaken, untakenText } from './properties/coverage.ts'
 export { handlesOrIgnores, type Ignored } from './properties/handled.ts'
-export { atMostOnce, type Broken, broken, inOrder, type Monitor, monitored } from './properties/monitor.ts'
-export { assertHolds, check, mayBeVacuous, type Property, type Verdict, type Violation } from './properties/property.ts'
+export { atMostOnce, broken, inOrder, monitored } from './properties/monitor.ts'
+export {
+  assertHolds,
+  type Broken,
+  check,
+  type Monitor,
+  mayBeVacuous,
+  type Property,
+  type Verdict,
+  type Violation,
+} from './properties/property.ts'
 export { endReachable, isDone } from './properties/reachability.ts'
 export { always, noDeadlock, noErrors, type When } from './properties/safety.ts'
 export { type Termination, terminates, timersAnd } from './properties/termination.ts'

@@ -45,6 +45,7 @@ const TAKES_NONE = [
   'noDeadlock',
   'noErrors',
   'printTrace',
+  'promela',
   'rejects',
   'Replay',
   'replayed',

@@ -1,8 +1,38 @@
 import type { AnyStateMachine } from 'xstate'
+import type { Choice } from '../engine/choice.ts'
 import type { Exploration } from '../engine/explore.ts'
+import type { Effect } from '../engine/state.ts'
 import { printTrace, type Trace, traceOf } from '../engine/trace.ts'
 import { checkGiven, EXPLORED, ModelError } from '../errors.ts'
-import type { Monitor } from './monitor.ts'
+
+/**
+ * A property of what is said along every run: an automaton that reads the effects. Its own states
+ * are texts; it is run beside the graph, so it may remember whatever it needs.
+ */
+export interface Monitor {
+  readonly initial: string
+  /** The state after an effect, or what is wrong with it. */
+  readonly next: (state: string, effect: Effect) => string | Broken
+  /**
+   * The state when something is about to happen, before what that leads to is said: for events from
+   * outside, which nothing says.
+   */
+  readonly heard?: (state: string, choice: Choice) => string
+  /**
+   * What is wrong with a state when a step is over: for what has to be said in the same step as
+   * something else.
+   */
+  readonly atRest?: (state: string) => string | undefined
+  /**
+   * The effects that it is about; without any it is vacuous. Default: what makes it leave its first
+   * state. Needed by a monitor that remembers nothing.
+   */
+  readonly concerns?: (effect: Effect) => boolean
+}
+
+export interface Broken {
+  readonly broken: string
+}
 
 /** Something that holds for a system or does not. */
 export interface Property<M extends AnyStateMachine = AnyStateMachine> {

@@ -1,8 +1,8 @@
-import type { Exploration } from './engine/explore.ts'
-import { checkGiven, EXPLORED, ModelError } from './errors.ts'
-import { PROMELA_RUNTIME } from './promela-runtime.ts'
-import { type MonitorTable, monitorTable, type PromelaTables, tablesOf } from './promela-tables.ts'
-import type { Property } from './properties/property.ts'
+import type { Exploration } from '../engine/explore.ts'
+import { checkGiven, EXPLORED, ModelError } from '../errors.ts'
+import type { Property } from '../properties/property.ts'
+import { PROMELA_RUNTIME } from './runtime.ts'
+import { type MonitorTable, monitorTable, type PromelaTables, tablesOf } from './tables.ts'
 
 /**
  * A system as a Promela model, for spin to explore. Each actor is a table: what it does for each

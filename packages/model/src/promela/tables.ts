@@ -1,10 +1,10 @@
-import type { Choice } from './engine/choice.ts'
-import type { Exploration } from './engine/explore.ts'
-import { remembered } from './engine/memo.ts'
-import type { ActorState, Address, LocalState, Logic, Timer } from './engine/state.ts'
-import type { Command, Step } from './engine/step-table.ts'
-import { ModelError } from './errors.ts'
-import type { Monitor } from './properties/monitor.ts'
+import type { Choice } from '../engine/choice.ts'
+import type { Exploration } from '../engine/explore.ts'
+import { remembered } from '../engine/memo.ts'
+import type { ActorState, Address, LocalState, Logic, Timer } from '../engine/state.ts'
+import type { Command, Step } from '../engine/step-table.ts'
+import { ModelError } from '../errors.ts'
+import type { Monitor } from '../properties/property.ts'
 
 /**
  * The tables of a system for spin: of each actor alone, what it does for each event. What follows
@@ -25,7 +25,9 @@ export interface PromelaTables {
   readonly commands: readonly Row[]
   /** `[name, event, to, gone, plain]`. */
   readonly timers: readonly (readonly number[])[]
-  /** What may happen: `[kind, slot, event or timer]`, and in which local states of an opaque child. */
+  /**
+   * What may happen: `[kind, slot, event or timer]`, and in which local states of an opaque child.
+   */
   readonly choices: readonly PromelaChoice[]
   readonly root: number
   readonly timersMax: number
@@ -47,7 +49,7 @@ export interface PromelaChoice {
 const COMMANDS = { effect: 0, start: 1, stop: 2, send: 3, schedule: 4, cancel: 5 } as const
 const CHOICES = { event: 0, timer: 1, outcome: 2, message: 3 } as const
 
-/** An address as a number: itself, its parent, nobody; children twice their number, newborn ones one more. */
+/** Addresses as numbers: a child is twice its number, and one more while it is newborn. */
 const SELF = -1
 const PARENT = -2
 const GONE = -3
