@@ -14,6 +14,20 @@ import { tableOf } from './verdict.mjs'
 const SIGNS = /** @type {Record<string, string>} */ ({ yes: 'yes', partly: 'partly', no: 'no', 'not applicable': '–', 'not run': '?' })
 const WORDS = ['yes', 'partly', 'no', 'not applicable', 'not run']
 const OURS = 'quiesce'
+/** What a column is called, by the file of its system: names in full would be wider than any screen. */
+const SHORT = /** @type {Record<string, string>} */ ({
+  quiesce: 'Q',
+  'node-core': 'N',
+  terminus: 'T',
+  lightship: 'L',
+  'http-terminator': 'HT',
+  stoppable: 'S',
+  'http-graceful-shutdown': 'HG',
+  fastify: 'F',
+  nest: 'Ne',
+  effect: 'E',
+  go: 'Go',
+})
 
 /** Systems that others compare with, which nothing here starts. */
 const NOT_STARTED = ['the generic API server of Kubernetes', 'uvicorn', 'Spring Boot', 'ASP.NET Core', 'Akka CoordinatedShutdown', 'Envoy']
@@ -24,9 +38,9 @@ const verdictOf = (system, row) => system.verdicts[row] ?? { verdict: 'not run',
 
 /** @param {Measured} result */
 function countsTable({ systems }) {
-  const rows = Object.values(systems).map((system) => {
+  const rows = Object.entries(systems).map(([file, system]) => {
     const all = rowsOfAll().map((row) => verdictOf(system, row).verdict)
-    return [system.name, ...WORDS.map((word) => String(all.filter((one) => one === word).length))]
+    return [`${SHORT[file] ?? file}: ${system.name}`, ...WORDS.map((word) => String(all.filter((one) => one === word).length))]
   })
   return tableOf(['system', ...WORDS], rows)
 }
@@ -80,7 +94,7 @@ function page(result) {
       feature,
       ...systems.map((system) => SIGNS[verdictOf(system, row).verdict] ?? '?'),
     ])
-    return `## ${title}\n\n${tableOf(['', 'feature', ...systems.map(({ name }) => name)], lines)}`
+    return `## ${title}\n\n${tableOf(['', 'feature', ...Object.keys(result.systems).map((file) => SHORT[file] ?? file)], lines)}`
   })
   const evidence = Object.entries(SECTIONS).map(([title, rows]) => {
     const lines = Object.entries(rows).map(([row, feature]) => `**${row}. ${feature}.**\n\n${seenIn(systems, row)}`)

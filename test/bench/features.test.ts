@@ -15,16 +15,24 @@ type Systems = Readonly<Record<string, { readonly name: string; readonly verdict
 const { systems } = readResult('features') as { readonly systems: Systems }
 const rows = Object.values(SECTIONS).flatMap((section) => Object.keys(section))
 
-/** How long an end takes depends on who else wants the machine. */
-const TIMED = new Set(['44'])
+/** How long things take depends on who else wants the machine: so often is each row looked at. */
+const LOOKS = 3
 
 test('the page says of quiesce what a probe sees now', async () => {
-  const now = (await measureFeatures({ quick: true })) as { readonly systems: Systems }
-  const all = Object.entries(now.systems['quiesce']?.verdicts ?? {})
-  const seen = all.filter(([row, { verdict }]) => verdict !== 'not run' && !TIMED.has(row))
-  expect(seen.length).toBeGreaterThan(30)
   const kept = systems['quiesce']?.verdicts ?? {}
-  expect(seen.map(([row, { verdict }]) => [row, verdict])).toEqual(seen.map(([row]) => [row, kept[row]?.verdict]))
+  let otherwise: readonly (readonly [string, string, string | undefined])[] = []
+  for (let look = 0; look < LOOKS; look++) {
+    const now = (await measureFeatures({ quick: true })) as { readonly systems: Systems }
+    const seen = Object.entries(now.systems['quiesce']?.verdicts ?? {}).filter(([, { verdict }]) => verdict !== 'not run')
+    expect(seen.length).toBeGreaterThan(30)
+    const wrong = seen.filter(([row, { verdict }]) => verdict !== kept[row]?.verdict)
+    const before = new Set(otherwise.map(([row]) => row))
+    otherwise = wrong
+      .filter(([row]) => look === 0 || before.has(row))
+      .map(([row, { verdict, evidence }]) => [row, `${verdict}: ${evidence}`, kept[row]?.verdict])
+    if (otherwise.length === 0) return
+  }
+  expect(otherwise).toEqual([])
 })
 
 test('every verdict says what was seen, and ours are all there', () => {

@@ -16,7 +16,8 @@ export interface Choice {
   /** The timer of kind `timer`. */
   readonly timer?: Timer
   /**
-   * The label in a few words, unique in a system: `stop.requested`, `destroy/run-hook resolves`.
+   * The label in a few words, for people: `stop.requested`, `destroy/run-hook resolves`. Long ones
+   * are cut, so two choices may have the same.
    */
   readonly label: string
 }

@@ -5,7 +5,7 @@
 export const PROMELA_RUNTIME = String.raw`
 #define ROW(table, i) table[(i) / 512][(i) % 512]
 enum { IDLE, BUSY, ENDED };
-enum { MAIL = 256, STOP = -1, SELF = -1, PARENT = -2, GONE = -3, NONE = -1 };
+enum { MAIL = 256, STOP = -1, SELF = -1, PARENT = -2, GONE = -3, NO_SLOT = -1 };
 
 /* Only while something is going on; at rest everything is in sys. */
 static int phase[SLOTS], attached[SLOTS], born[SLOTS], begun[SLOTS];
@@ -29,11 +29,11 @@ static int find(const int (*const *rows)[3], int count, int one, int two)
 
 static int slot_of(int parent, int id)
 { for (int i = 0; i < SLOTS; i++) if (ROW(slots, i)[0] == parent && ROW(slots, i)[1] == id) return i;
-  return NONE;
+  return NO_SLOT;
 }
 static int child(int parent, int id)
 { int slot = slot_of(parent, id);
-  return slot != NONE && attached[slot] ? slot : NONE;
+  return slot != NO_SLOT && attached[slot] ? slot : NO_SLOT;
 }
 
 static void post(int slot, int event)
@@ -41,7 +41,7 @@ static void post(int slot, int event)
 
 static void work(int slot);
 static void send(int slot, int event)
-{ if (slot == NONE || phase[slot] == ENDED || ROW(locals, at(slot))[0] == 1) return;
+{ if (slot == NO_SLOT || phase[slot] == ENDED || ROW(locals, at(slot))[0] == 1) return;
   post(slot, event);
   if (phase[slot] == IDLE) work(slot);
 }
@@ -83,7 +83,7 @@ static void discard(int slot)
   for (int i = 0; i < SLOTS; i++) if (ROW(slots, i)[0] == slot && attached[i]) stop(i);
 }
 static void stop(int slot)
-{ if (slot == NONE) return;
+{ if (slot == NO_SLOT) return;
   forget(slot);
   if (phase[slot] == IDLE) discard(slot); else { mails[slot] = 0; post(slot, STOP); }
 }
@@ -125,7 +125,7 @@ static void start(int parent, int id, int step)
 static int step_of_newborn(int slot, int step)
 { for (int i = ROW(steps, step)[1]; i < ROW(steps, step)[2]; i++)
     if (ROW(commands, i)[0] == 1 && ROW(commands, i)[2] == ROW(slots, slot)[1]) return ROW(commands, i)[1];
-  return NONE;
+  return NO_SLOT;
 }
 
 static void perform(int slot, int step)
@@ -160,7 +160,7 @@ static void perform(int slot, int step)
         { int plain = ROW(timers, what)[4];
           add_timer(slot, plain < 0 ? -1 : born[slot_of(slot, target / 2)] ? plain : ROW(timers, plain)[3]);
         }
-        else add_timer(slot, target >= 0 && child(slot, target / 2) == NONE ? ROW(timers, what)[3] : what);
+        else add_timer(slot, target >= 0 && child(slot, target / 2) == NO_SLOT ? ROW(timers, what)[3] : what);
         break;
       }
       case 5:
