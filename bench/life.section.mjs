@@ -68,7 +68,7 @@ ${tableOf(
 
 ### Watches
 
-A quarter each event streams, chunked watches, WebSockets of the package \`ws\`, and WebSockets whose handler writes its own frames. They are told to end one after the other in the first half of the grace, so that as few clients as can be come back to other servers at a time; by the clients' own record.
+The crowd has four kinds of clients, a quarter of each: event streams, chunked watches, WebSockets of the package \`ws\`, and WebSockets whose handler writes its own frames. The server tells them to end one after the other during the first half of the grace, so that they do not all come back to other servers at once. The numbers are from the clients' own record.
 
 ${tableOf(
   [

@@ -67,7 +67,7 @@ function markdown(result) {
   return `A server gets a real SIGTERM while clients that never retry go on; then three servers behind HAProxy are replaced one after the other. Only the clients' own record counts.
 
 - **Numbers** are clients with at least one loss, over links of 1 · 15 · 50 ms each way. Each number is of ${clientsPerLink * rounds} clients${rounds > 1 ? ` in ${rounds} rounds` : ''}, so that the three make about ${Math.round((clientsPerLink * 3) / 10) * 10} at a time. A 0 of three hundred would say less than 1 % (95 %), and one of ${clientsPerLink * rounds} less than ${Math.ceil(100 * (1 - 0.05 ** (1 / (clientsPerLink * rounds))))} %.
-- **GET, POST, upload**: a request that was written on an accepted connection and not answered in full, or refused (503) on a connection that was never told to close. A refused connection is no loss. Over HTTP/2 a request about which nothing was done, and whose client knows so, is to be sent again.
+- **GET, POST, upload**: a request is lost if the server had accepted its connection and did not answer it in full. A 503 counts as lost, too, unless the server had asked that client to close its connection before. A connection that the server refuses is no loss. Over HTTP/2 a server can say that it has done nothing about a request; such a request is to be sent again, and is counted apart.
 - **Event stream**: an event that never came, or came twice, after the client went on elsewhere with \`Last-Event-ID\`. A stream that was broken off and resumed whole is no loss.
 - **Answer of a model**: an event stream that ends by itself and did not come whole.
 - **WebSocket echo**: a message that was sent before the client had heard of a close as going away (1001, or 1012), and has no echo; or an upgrade that was not answered with 101. Messages that crossed the close on the wire count.
@@ -79,9 +79,9 @@ ${Object.entries(LABELS)
   .map(([protocol, label]) => `**${label}**, clients with a loss at 1 · 15 · 50 ms:\n\n${tableFor(cells, protocol, exit(protocol))}`)
   .join('\n\n')}
 
-- Connections that the server never accepted, of the lost: ${whoseText(cells, 'neverAccepted')}. Go and uvicorn do not say which they accepted.
-- Requests refused on a connection that was not told, of the lost: ${whoseText(cells, 'refusedUntold')}.
-- WebSocket messages that crossed a close as going away, of the lost: ${whoseText(cells, 'crossed')}.
+- Of the lost requests, those on connections that the server never accepted: ${whoseText(cells, 'neverAccepted')}. Go and uvicorn do not say which they accepted.
+- Of the lost requests, those that a server refused (503) without having asked their clients to close before: ${whoseText(cells, 'refusedUntold')}.
+- Of the lost messages, those that were on their way when the server closed their WebSocket as going away: ${whoseText(cells, 'crossed')}.
 - Event streams that were broken off, and resumed: ${whoseText(cells, 'broken')}.
 - Requests to be sent again: ${whoseText(cells, 'again')}.
 

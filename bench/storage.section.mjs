@@ -63,7 +63,7 @@ function markdown(result) {
       ...COLUMNS.map(([column, , digits]) => measured[column]?.median.toFixed(digits) ?? ''),
     ]),
   )
-  return `Each store is in a process of its own, without a server in front, and is asked to create ${objects} objects of 1 KB, ${lanes} at once; a create is answered when it is durable. Then all of them are read, ${lanes} at once, listed from the watch cache, and watched ${watches} times. CPU is that of the whole process, threads included, and without that of etcd. Medians of ${rounds} rounds.
+  return `Each store runs in a process of its own, without a server in front. The process creates ${objects} objects of 1 KB, ${lanes} at a time, and each create waits until its object is durable. Then it reads all objects, ${lanes} at a time, lists them from the watch cache, and opens ${watches} watches. CPU is that of the whole process, threads included; what etcd itself uses is not in it. Medians of ${rounds} rounds.
 
 - **The longest step** of the event loop is in CPU of its thread. It is that of a garbage collection; no sync is part of any, as it is done in a thread.
 - **Values alone** is the store's connection to etcd, without objects, beside etcd's own client in Go that puts the same values.

@@ -5,11 +5,11 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { freePort } from '../test/support/free-port.mjs'
 
 const VERSION = '7.0.4'
 const RELOADS = 3
@@ -25,15 +25,6 @@ const quiesce = fileURLToPath(new URL('../dist/index.js', import.meta.url))
 /** @param {string} file @param {readonly string[]} args */
 const program = (file, ...args) =>
   run(file, args, { cwd: folder, timeout: PROGRAM_TIMEOUT_MS, env: { ...process.env, PM2_HOME: join(folder, 'home') } })
-
-/** @returns {Promise<number>} a port that is free now */
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-      server.close(() => resolve(port))
-    })
-  })
 
 /** @param {number} port */
 function load(port) {

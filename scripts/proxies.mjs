@@ -12,7 +12,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,6 +19,7 @@ import { parseArgs } from 'node:util'
 import { selfSigned } from '../build/src/tls/self-signed.js'
 import { Load } from '../test/loss/load.mjs'
 import { haproxy, nginx, nginxReloaded, nginxReloadedOnly } from '../test/loss/proxies.mjs'
+import { freePort } from '../test/support/free-port.mjs'
 
 const REPLICAS = 3
 /** It finds out by itself, and needs the time for that: HAProxy looks each 100 ms, and each second over TLS. */
@@ -73,14 +73,6 @@ async function replica(port, options) {
       return signal ?? code
     },
   }
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  server.close()
-  return port
 }
 
 /** @param {string} which @param {string} mode @returns {Promise<number>} how much was lost */

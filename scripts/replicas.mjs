@@ -16,7 +16,8 @@ import { entryOf, notes } from '../test/api-clients/notes.mjs'
 import { clientPrograms } from '../test/api-clients/programs.mjs'
 import { Writers } from '../test/api-clients/writers.mjs'
 import { haproxy } from '../test/loss/proxies.mjs'
-import { EtcdProcess, freePort } from '../test/support/etcd-process.mjs'
+import { EtcdProcess } from '../test/support/etcd-process.mjs'
+import { freePort } from '../test/support/free-port.mjs'
 import { withUs } from '../test/support/with-us.mjs'
 
 const REPLICAS = 3

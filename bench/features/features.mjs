@@ -38,7 +38,7 @@ export const SECTIONS = {
     29: 'Delay runs beside pre-shutdown hooks',
     30: 'Delay can be cut short',
     31: 'No delay outside the orchestrator',
-    32: 'Clients told to leave during the delay',
+    32: 'Asks clients to leave during the delay',
   },
   'Hooks: order, dependencies, deadlines': {
     33: 'More than one hook',

@@ -134,8 +134,8 @@ export const JUDGES_OF_START = {
       return system.job === 'core' ? partly('server.close() takes no reason') : no('there is no function that stops it as a signal does')
     if (!program.answered || program.end.hung) return no(`called by the program: ${program.end.text}`)
     return /a reason of mine/.test(program.given ?? '')
-      ? yes(`hooks are told ${program.given}`)
-      : partly(`it stops; hooks are told ${program.given ?? 'nothing'}`)
+      ? yes(`each hook is given ${program.given}`)
+      : partly(`the server stops, and gives each hook ${program.given ?? 'no reason'}`)
   },
   22: ({ triggers: { exception, rejection } }) => {
     const graceful = [exception, rejection].filter(({ answered, end }) => answered && !end.hung && end.code !== 0)

@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../test/support/free-port.mjs'
 import { TOKEN } from './setting.mjs'
 
 /** @typedef {{ name: string, kind: 'go' | 'node' | 'alone', command: readonly string[], isAudited: boolean }} Kind */
@@ -90,12 +90,4 @@ export class Server {
     await once(this.child, 'exit')
     return performance.now() - begun
   }
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  server.close()
-  return port
 }

@@ -1,12 +1,11 @@
 // @ts-check
 
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../support/free-port.mjs'
 import { haproxy } from './proxies.mjs'
 import { Replica } from './replicas.mjs'
 import { crowdOf, freshOf } from './round.mjs'
@@ -14,14 +13,6 @@ import { crowdOf, freshOf } from './round.mjs'
 const REPLICAS = 3
 /** Traffic before the first and after the last is replaced. */
 const AROUND_MS = 300
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  server.close()
-  return port
-}
 
 /**
  * Three replicas behind a real HAProxy are replaced one after the other. Clients know the proxy

@@ -1,22 +1,13 @@
 // @ts-check
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './free-port.mjs'
 import { withUs } from './with-us.mjs'
 
 /** Whether the machine has etcd, as Debian's `etcd-server` brings it. */
 export const hasEtcd = spawnSync('etcd', ['--version'], { stdio: 'ignore' }).status === 0
-
-/** A port of 127.0.0.1 that nothing listens on. @returns {Promise<number>} */
-export async function freePort() {
-  const server = createServer()
-  await new Promise((resolve) => void server.listen(0, '127.0.0.1', () => resolve(undefined)))
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** One etcd that keeps its data while it is killed and started again. */
 export class EtcdProcess {

@@ -1,3 +1,5 @@
+import { freePort } from '../../../test/support/free-port.mjs'
+
 export const about = {
   name: 'quiesce',
   packages: [],
@@ -66,15 +68,6 @@ export async function start(plan, { createServer, handler, webSockets, hooks, no
   ready(listening)
   const report = await ended
   note('report', { report, printed: renderReport(report) })
-}
-
-async function freePort() {
-  const { createServer } = await import('node:net')
-  const server = createServer()
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
-  const { port } = server.address()
-  await new Promise((resolve) => server.close(() => resolve()))
-  return port
 }
 
 export async function misuse({ createServer }) {

@@ -49,11 +49,11 @@ export function storageInVersion(resource: Resource, storage: Storage, failed: (
     ...(update && {
       update: (object, expected) => {
         // What is broken already can still be changed, and deleted by taking its finalizers.
-        const wasBroken: MayFail = async (version) => {
+        const mayFail: MayFail = async (version) => {
           const old = await get?.(keyOf(object))
-          return old !== undefined && !isReadable(old, version)
+          return old !== undefined && wasBroken(old)(version)
         }
-        return written(object, (stored) => update(stored, expected), wasBroken)
+        return written(object, (stored) => update(stored, expected), mayFail)
       },
     }),
     ...(remove && {
@@ -121,11 +121,11 @@ export async function throughStorage(resource: Resource, object: ApiObject, mayF
   return { stored, forms, again: forms.get(resource) ?? convertObject(stored, resource, 'read') }
 }
 
-/** @param old an object as a version of it sees it, which is about to be changed */
-export const asBrokenAs =
-  (resource: Resource, old: ApiObject): MayFail =>
+/** @param read an object as it was read, which is about to be changed */
+export const wasBroken =
+  (read: ApiObject): MayFail =>
   (version) =>
-    Promise.resolve(!isReadable(convertObject(old, resource.versions[resource.storageVersion] as Resource, 'store'), version))
+    Promise.resolve(!isReadable(STORED.get(read) ?? read, version))
 
 const isReadable = (object: ApiObject, version: Resource): boolean => {
   try {
@@ -139,10 +139,11 @@ const isReadable = (object: ApiObject, version: Resource): boolean => {
 /** Objects in other versions, by the stored one that they were made of. */
 const FORMS = new WeakMap<ApiObject, Map<Resource, ApiObject>>()
 const EVENTS = new WeakMap<StorageEvent, Map<Resource, StorageEvent>>()
-const STORED_AS = new WeakMap<ApiObject, string>()
+/** Stored objects, by what was read of them. */
+const STORED = new WeakMap<ApiObject, ApiObject>()
 
 /** The version, as `demo.example/v1`, in which an object is stored that was read. */
-export const storedVersion = (object: ApiObject): string => STORED_AS.get(object) ?? object.apiVersion
+export const storedVersion = (object: ApiObject): string => (STORED.get(object) ?? object).apiVersion
 
 function formOf(object: ApiObject, resource: Resource): ApiObject {
   if (object.apiVersion === resource.apiVersion) return object
@@ -158,7 +159,7 @@ function remembered(stored: ApiObject, resource: Resource, made: ApiObject): Api
     metadata: orderedMeta({ ...made.metadata, ...(resourceVersion !== undefined && { resourceVersion }) }),
   })
   keep(FORMS, stored, resource, form)
-  STORED_AS.set(form, stored.apiVersion)
+  STORED.set(form, stored)
   return form
 }
 
