@@ -42,43 +42,52 @@ test(`${WATCHES} watches end in their turn, each with what it has to know`, asyn
   expect([...versions]).toEqual([resourceVersion])
 })
 
-test('what was answered is stored, and nothing else is', async () => {
-  const store = memoryStorage()
-  const [memory, kept] = [store.resource(widgets), store.resource(widgets)]
-  const { life, port } = await serveApi({
-    // Client and server share an event loop, which a busy machine may hold up for seconds.
-    config: { shutdownDelay: '300ms', lastCall: '8s', deadline: '30s' },
-    setUp: (server) => void server.installApiGroups(demoGroup(memory)),
-  })
-  const agent = new Agent({ keepAlive: true, maxSockets: LANES })
-  const post = (name: string): Promise<number | string> =>
-    new Promise((resolve) => {
-      const headers = { 'Content-Type': 'application/json' }
-      const sent = request({ port, host: '127.0.0.1', method: 'POST', path: WIDGETS, agent, headers }, (answer) => {
-        answer.resume().on('end', () => resolve(answer.statusCode ?? 0))
-      })
-      sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message)).end(JSON.stringify(widget(name)))
+test.each([0, 200])(
+  'what was answered is stored, and nothing else is, on an event loop that is blocked for up to %i ms',
+  async (blockedMs) => {
+    const store = memoryStorage()
+    const [memory, kept] = [store.resource(widgets), store.resource(widgets)]
+    const { life, port } = await serveApi({
+      // Client and server share an event loop, which a busy machine may hold up for seconds.
+      config: { shutdownDelay: '300ms', lastCall: '8s', deadline: '30s' },
+      setUp: (server) => void server.installApiGroups(demoGroup(memory)),
     })
-  const outcomes = new Map<string, number | string>()
-  let next = 0
-  let stopped: ReturnType<typeof life.stop> | undefined
-  const lane = async (): Promise<void> => {
-    for (;;) {
-      const name = `w${next++}`
-      if (next === 200) stopped = life.stop('over')
-      const outcome = await post(name)
-      outcomes.set(name, outcome)
-      // Nothing listens any more: the server is gone.
-      if (outcome === 'ECONNREFUSED') return
+    const agent = new Agent({ keepAlive: true, maxSockets: LANES })
+    const post = (name: string): Promise<number | string> =>
+      new Promise((resolve) => {
+        const headers = { 'Content-Type': 'application/json' }
+        const sent = request({ port, host: '127.0.0.1', method: 'POST', path: WIDGETS, agent, headers }, (answer) => {
+          answer.resume().on('end', () => resolve(answer.statusCode ?? 0))
+        })
+        sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message)).end(JSON.stringify(widget(name)))
+      })
+    // Its turns are longer than clients need to connect again, so that its accept queue stays full.
+    const blocker = setInterval(() => {
+      const until = performance.now() + Math.random() * blockedMs
+      while (performance.now() < until);
+    }, 30)
+    const outcomes = new Map<string, number | string>()
+    let next = 0
+    let stopped: ReturnType<typeof life.stop> | undefined
+    const lane = async (): Promise<void> => {
+      for (;;) {
+        const name = `w${next++}`
+        if (next === 200) stopped = life.stop('over')
+        const outcome = await post(name)
+        outcomes.set(name, outcome)
+        // Nothing listens any more: the server is gone.
+        if (outcome === 'ECONNREFUSED') return
+      }
     }
-  }
-  await Promise.all(Array.from({ length: LANES }, lane))
-  expect((await stopped)?.exitCode).toBe(0)
-  agent.destroy()
-  const names = (is: (outcome: number | string) => boolean) => [...outcomes].filter(([, outcome]) => is(outcome)).map(([name]) => name)
-  const { items } = await kept.list({ namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' })
-  expect(items.map(({ metadata }) => metadata.name).sort()).toEqual(names((outcome) => outcome === 201).sort())
-  expect(items.length).toBeGreaterThan(200)
-  // Answered, or never taken: no connection was closed on a request.
-  expect(names((outcome) => outcome !== 201 && outcome !== 'ECONNREFUSED' && outcome !== 503)).toEqual([])
-})
+    await Promise.all(Array.from({ length: LANES }, lane))
+    expect((await stopped)?.exitCode).toBe(0)
+    agent.destroy()
+    clearInterval(blocker)
+    const names = (is: (outcome: number | string) => boolean) => [...outcomes].filter(([, outcome]) => is(outcome)).map(([name]) => name)
+    const { items } = await kept.list({ namespace: '', matches: () => true, limit: undefined, at: undefined, start: '' })
+    expect(items.map(({ metadata }) => metadata.name).sort()).toEqual(names((outcome) => outcome === 201).sort())
+    expect(items.length).toBeGreaterThan(200)
+    // Answered, or never taken: no connection was closed on a request.
+    expect([...outcomes].filter(([, outcome]) => outcome !== 201 && outcome !== 'ECONNREFUSED' && outcome !== 503)).toEqual([])
+  },
+)

@@ -27,25 +27,64 @@ test('what arrives while the queue is emptied is handled once the listener has c
   expect(order).toEqual(['closed', '/0', '/1'])
 })
 
+/** Blocks the loop in each of its turns, which begin when it has come round. */
+function slowTurns(ms: number): Disposable & { readonly count: number } {
+  let count = 0
+  let isOver = false
+  const turn = (): void => {
+    if (isOver) return
+    count++
+    const until = performance.now() + ms
+    while (performance.now() < until);
+    setImmediate(turn)
+  }
+  setImmediate(turn)
+  return {
+    get count() {
+      return count
+    },
+    [Symbol.dispose]() {
+      isOver = true
+    },
+  }
+}
+
 test('a queue that never runs empty is given up after its bound', async () => {
   let connections = 0
   let closed = 0
-  let turned = 0
-  const busy = (): void => {
-    turned++
-    const until = performance.now() + 5
-    while (performance.now() < until);
-  }
+  using turned = slowTurns(5)
   await emptyAcceptQueue({
     clock: systemClock,
     // Each turn brings one more, because each takes as long as a slow handler.
     accepted: () => ++connections,
     close: () => closed++,
     seal: undefined,
-    turned: busy,
+    goOn: () => undefined,
     ...UNBOUNDED,
   })
   expect(closed).toBe(1)
   // A thousand are its other bound, which turns that long do not come to.
-  expect(turned).toBeLessThan(500)
+  expect(turned.count).toBeLessThan(500)
+})
+
+test('on a loop with long turns, handlers wait for as many turns as a queue needs, or half of the time that there is', async () => {
+  const turnsUntil = async (turnMs: number, closesInMs: number): Promise<{ goneOn: number[]; shut: number[] }> => {
+    const found = { goneOn: [] as number[], shut: [] as number[] }
+    let connections = 0
+    using turned = slowTurns(turnMs)
+    await emptyAcceptQueue({
+      clock: systemClock,
+      accepted: () => ++connections,
+      close: () => undefined,
+      seal: { attempt: () => Promise.resolve('sealed'), shut: () => void found.shut.push(turned.count) },
+      goOn: () => void found.goneOn.push(turned.count),
+      signal: UNBOUNDED.signal,
+      closesBy: systemClock.now() + closesInMs,
+    })
+    return found
+  }
+  const { goneOn, shut } = await turnsUntil(5, 60_000)
+  expect(goneOn[0]).toBeGreaterThanOrEqual(99)
+  expect(shut[0]).toBeGreaterThanOrEqual(99)
+  expect((await turnsUntil(10, 400)).goneOn[0]).toBeLessThanOrEqual(22)
 })

@@ -11,8 +11,18 @@ const POLLS_MAX = 1_000
  * than this.
  */
 const LIMIT_MS = 1_000
-/** The number of polls in any case: a loop that was blocked has had no time to look. */
+/**
+ * The number of polls before time counts: a loop that is blocked, or whose turns are long, has had
+ * no time to look.
+ */
 const POLLS_MIN = 100
+/**
+ * The longest time in milliseconds that the handlers of new requests wait while the accept queue is
+ * emptied: to accept is quick, and a handler that takes milliseconds would let its client, and
+ * others, fill the queue again. Up to {@link POLLS_MIN} polls they wait for half of the time that
+ * there is: clients that are answered connect again as fast as a loop with long turns accepts.
+ */
+const GATHERING_MS = 100
 /**
  * A loop that is busy without end is not waited for longer than this, once a poll has found
  * nothing.
@@ -25,8 +35,8 @@ const PATIENCE_MS = 500
 const SHORT_TURN_MS = 0.1
 const REST_MS = 1
 /**
- * A queue that has not run empty after so long, or so many polls, is filled faster than it is
- * emptied.
+ * A queue that has not run empty after so long and {@link POLLS_MIN}, or after so many polls, is
+ * filled faster than it is emptied.
  */
 const FLOOD_MS = 100
 const FLOOD_POLLS = 400
@@ -71,11 +81,8 @@ export interface Emptying {
   readonly closesBy: number
   /** The signal is aborted when nothing is left to be emptied. */
   readonly signal: AbortSignal
-  /**
-   * Observes every turn of the loop, with the time since the beginning; without end when the queue
-   * is reopened.
-   */
-  readonly turned: (sinceMs: number) => void
+  /** Lets handlers go on before the queue is empty. Every call after the first does nothing. */
+  readonly goOn: () => void
 }
 
 /**
@@ -85,7 +92,7 @@ export interface Emptying {
  * later one more may have come.
  */
 export async function emptyAcceptQueue(emptying: Emptying): Promise<void> {
-  const { clock, accepted, close, seal, turned, signal } = emptying
+  const { clock, accepted, close, seal, goOn, signal } = emptying
   const begun = clock.now()
   // An immediate that is set while the loop handles what it has polled runs before it polls again.
   await nextTurn()
@@ -104,7 +111,8 @@ export async function emptyAcceptQueue(emptying: Emptying): Promise<void> {
     const turnBegun = clock.now()
     await nextTurn()
     const now = clock.now()
-    turned(now - begun)
+    const isGathered = now - begun >= GATHERING_MS && (polls >= POLLS_MIN || now - begun >= (emptying.closesBy - begun) / 2)
+    if (isGathered) goOn()
     const isPatient = spentMs() < PATIENCE_MS
     isEmpty = accepted() === before && (now - turnBegun <= SHORT_TURN_MS || !isPatient)
     hasRested &&= isEmpty
@@ -118,11 +126,11 @@ export async function emptyAcceptQueue(emptying: Emptying): Promise<void> {
         reopened++
         const since = clock.now()
         // What is there already has nothing to wait for now.
-        turned(Number.POSITIVE_INFINITY)
+        goOn()
         await stayOpen(signal)
         reopenedMs += clock.now() - since
       }
-    } else if (!isShut && (spentMs() >= FLOOD_MS || polls >= FLOOD_POLLS)) {
+    } else if (!isShut && ((polls >= POLLS_MIN && spentMs() >= FLOOD_MS) || polls >= FLOOD_POLLS)) {
       isShut = true
       seal?.shut()
     }

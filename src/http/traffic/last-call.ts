@@ -5,13 +5,6 @@ import type { Connections } from './connections.ts'
 import type { InFlight } from './in-flight.ts'
 
 /**
- * The longest time in milliseconds that the handlers of new requests wait while the accept queue is
- * emptied: to accept is quick, and a handler that takes milliseconds would let its client, and
- * others, fill the queue again.
- */
-const GATHERING_MS = 100
-
-/**
  * The last call, from NotAcceptingNewRequest until idle connections are closed: what had been
  * accepted by the kernel is let in, and each connection that was never notified is held for a last
  * request.
@@ -68,9 +61,7 @@ export class LastCall {
         // What is let in then has its last call, and as long again to be answered.
         closesBy: this.#cutAt - 2 * this.#ms,
         signal,
-        turned: (sinceMs) => {
-          if (sinceMs >= GATHERING_MS) goOn()
-        },
+        goOn,
       })
     } finally {
       goOn()
