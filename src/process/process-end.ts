@@ -18,8 +18,6 @@ export interface LifeExit {
   readonly signals: ReadonlySet<StopSignal>
   /** How long the process may live on, if this is the last life. */
   readonly graceMs: number
-  /** Whether the deadline has cut it: what is left of it has only the time to be closed. */
-  readonly isCut: boolean
   readonly clock: Clock
   /** Learns that the process exits after this life, if it is the last. */
   readonly exits: () => void
@@ -89,14 +87,14 @@ export class ProcessEnd {
    * its time is over, and overruled; with no time at all, in a step of its own, so that code that
    * awaits `run()` comes first.
    */
-  #endAfterGrace({ graceMs, isCut, clock, signals: stopSignals, exits }: LifeExit): void {
+  #endAfterGrace({ graceMs, clock, signals: stopSignals, exits }: LifeExit): void {
     const process = this.#process
-    const allowedMs = Math.round(Math.min(graceMs, isCut ? CLOSING_MS : Number.POSITIVE_INFINITY))
+    const allowedMs = Math.round(graceMs)
     // A channel to the parent is no work: in a cluster worker it is open as long as the process
     // lives.
     process.channel?.unref()
     const end = (): void => {
-      const still = isCut || allowedMs === 0 ? 'out of time, and still alive' : `but still alive after ${allowedMs} ms`
+      const still = allowedMs === 0 ? 'out of time, and still alive' : `but still alive after ${allowedMs} ms`
       sayWithCode(process.stderr, 'WARN_STILL_ALIVE', `ended, ${still} because of: ${whatKeeps(process)}; exiting`)
       process.exit(process.exitCode)
     }
@@ -131,9 +129,6 @@ function wait(clock: Clock, ms: number, then: () => void): unknown {
  * left.
  */
 const CLOSED_MS = 10
-
-/** The same on a busy machine, which a process that was cut has as far as its deadline allows. */
-const CLOSING_MS = 100
 
 /** Node lists standard streams and the channel to the parent, although they keep nothing alive. */
 const KEEPS_NOTHING = ['PipeWrap', 'TTYWrap']

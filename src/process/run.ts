@@ -123,7 +123,6 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
         exit: options.exit,
         signals,
         graceMs: life.exitGraceMs,
-        isCut: exitCode === 5,
         clock: host.clock,
         exits: () => life.sayIfLate(),
       })

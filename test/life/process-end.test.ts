@@ -26,7 +26,7 @@ function left(graceMs: number, unref: (what: string) => void = () => {}) {
   } as unknown as HostProcess
   const end = ProcessEnd.of(process)
   end.join()
-  end.leave({ exitCode: 5, isForced: false, exit: 'explicit', signals: new Set(), graceMs, isCut: false, clock, exits: () => {} })
+  end.leave({ exitCode: 5, isForced: false, exit: 'explicit', signals: new Set(), graceMs, clock, exits: () => {} })
   return {
     text,
     exits,

@@ -99,7 +99,6 @@ const LEAVING = {
   exit: 'natural',
   signals: new Set(['SIGTERM' as const]),
   graceMs: 1_000,
-  isCut: false,
   exits: () => {},
 } as const
 
@@ -193,9 +192,8 @@ function notified({ options, env = {}, run = runLifecycle, inProcess, ...given }
 
 test.each([
   ['the grace of its life', 0, 1_000, 1_000],
-  ['the time in which what was destroyed closes when the deadline has cut that', 5, 1_000, 100],
-  ['no more of that time than is left', 5, 40, 40],
-  ['the least of it when none is left', 5, 0, 10],
+  ['the same when the deadline has cut it', 5, 1_000, 1_000],
+  ['the time in which what was destroyed closes when none is left', 5, 0, 10],
 ] as const)('a process that does not end by itself has %s', async (_, exitCode, exitGraceMs, graceMs) => {
   const { process, clock, end } = notified({ exitGraceMs, present: () => Promise.resolve({ saysWhy: true, end: () => {} }) })
   await end(exitCode)
