@@ -1,4 +1,6 @@
 // What `npm run bench -- features` does: it observes all systems, and says what that means.
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { judge } from './judge.mjs'
 import { observe } from './observations.mjs'
 import { versionsOf } from './packages.mjs'
@@ -13,6 +15,7 @@ export async function measureFeatures({
   lives = quick ? QUICK_LIVES : undefined,
   say,
 } = {}) {
+  if (only === undefined) install()
   const { systems, found } = await observe({ only, lives, say })
   return {
     systems: Object.fromEntries(
@@ -22,4 +25,10 @@ export async function measureFeatures({
       ]),
     ),
   }
+}
+
+/** What needs a newer Node than this repository. */
+function install() {
+  const cwd = fileURLToPath(new URL('systems/effect', import.meta.url))
+  execFileSync('npm', ['install', '--no-workspaces', '--no-package-lock', '--no-audit', '--no-fund', '--silent'], { cwd, stdio: 'inherit' })
 }

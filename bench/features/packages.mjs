@@ -9,9 +9,9 @@ const TEXT = /\.(?:[cm]?js|d\.[cm]?ts|md)$/i
 
 /** Bench's own copy comes first, as Node resolves it. @param {string} name */
 export function folderOf(name) {
-  const found = [join(ROOT, 'bench/node_modules', name), join(ROOT, 'node_modules', name)].find((folder) =>
-    existsSync(join(folder, 'package.json')),
-  )
+  const found = ['bench/features/systems/effect', 'bench', '.']
+    .map((folder) => join(ROOT, folder, 'node_modules', name))
+    .find((folder) => existsSync(join(folder, 'package.json')))
   if (!found) throw new Error(`${name} is not installed`)
   return found
 }
