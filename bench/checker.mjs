@@ -29,7 +29,7 @@ const GROWTH = {
   'post-start': [1, 2, 3],
   'pre-shutdown': [1, 2, 4, 6],
   'pre-shutdown, side by side': [2, 3, 4],
-  destroy: [1, 4, 10],
+  destroy: [1, 4, 6],
   mux: [1, 2],
   phase: [1, 2],
 }
