@@ -1,10 +1,105 @@
 // @ts-check
-// `npm run test:soak`: ten thousand random lives beside the model checker, `-- 50000` for more, and
-// every state that the checker knows of our lifecycle on live actors. A failure prints how to live
-// that life again.
-const [runs = '10000'] = process.argv.slice(2)
-if (!/^[1-9]\d*$/.test(runs)) throw new Error(`runs: got ${runs}, allowed: a whole number above 0`)
-process.env['LIFE_RUNS'] = runs
-process.env['EVERY_STATE'] = '1'
-process.argv.splice(2, 1, 'test/random', 'test/model/conformance')
-await import('./test.mjs')
+// `npm run test:soak -- --minutes 60`: real servers under real clients for an hour, which is the
+// default. Two things go on at the same time: servers of every kind are ended by SIGTERM, one after
+// the other, with settings, clients and loads by chance; and servers that stay have waves of clients,
+// between which they are weighed. A client that lost something fails it, an exit code other than 0, a
+// server that grows, and an audit log that misses an answer. `--seed 123` chooses as an earlier run.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { nameOf } from '../test/loss/cells.mjs'
+import { generator } from '../test/support/random.mjs'
+import { playAll } from './loss/rounds.mjs'
+import { anyEnd } from './soak/ends.mjs'
+import { STANDING, Standing } from './soak/standing.mjs'
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(Math.trunc(Math.random() * 2 ** 31)) },
+  },
+})
+const whole = (/** @type {'minutes' | 'seed'} */ name) => {
+  if (!/^[1-9]\d*$/.test(values[name])) throw new Error(`--${name}: got ${values[name]}, allowed: a whole number above 0`)
+  return Number(values[name])
+}
+const [minutes, seed] = [whole('minutes'), whole('seed')]
+/** Clients that were later than this say nothing about a server. */
+const LATE_MS = 100
+const TRIES = 2
+/** Ends between two looks at the clock. */
+const BATCH = 2
+/** Short enough for several in the two minutes that CI has. */
+const WAVE_MS = Math.min(30_000, (minutes * 60_000) / 12)
+
+const begun = performance.now()
+const isOver = () => performance.now() - begun > minutes * 60_000
+const minute = () => ((performance.now() - begun) / 60_000).toFixed(1)
+const say = (/** @type {string} */ line) => process.stdout.write(`${line}\n`)
+/** @type {string[]} */
+const wrong = []
+const count = { ends: 0, late: 0, clients: 0, answered: 0, again: 0, crossed: 0 }
+
+async function endOneAfterTheOther() {
+  const random = generator(seed)
+  while (!isOver()) {
+    await playAll(
+      Array.from({ length: BATCH }, () => anyEnd(random)),
+      {
+        lateMs: LATE_MS,
+        tries: TRIES,
+        processors: 1,
+        spoiled: () => {},
+        played(task, round) {
+          count.ends++
+          for (const { clients, ledger } of round.parts) {
+            count.clients += clients
+            count.answered += ledger.answered + ledger.rejected
+            count.again += ledger.again
+            count.crossed += ledger.crossed ?? 0
+          }
+          if (round.lagMs > LATE_MS) count.late++
+          else wrong.push(...wrongsOf(task, round))
+        },
+      },
+    )
+    say(`${minute()} min: ${JSON.stringify(count)}${wrong.length > 0 ? `, ${wrong.length} wrong` : ''}`)
+  }
+}
+
+/** @param {import('./loss/rounds.mjs').Task} task @param {import('./loss/rounds.mjs').Round} round */
+function wrongsOf({ server, seed: itsSeed }, { parts, exit, misaudited }) {
+  const losses = parts.flatMap(({ cell, ledger }) =>
+    ledger.lost.length > (ledger.crossed ?? 0)
+      ? [`${nameOf(cell)}: ${ledger.lost.length} lost, the first: ${ledger.lost[0]?.request}: ${ledger.lost[0]?.why}`]
+      : [],
+  )
+  const exits = exit === 0 ? [] : [`${nameOf(parts[0].cell)}: exit code ${exit}`]
+  return [...losses, ...exits, ...misaudited].map((what) => `${server}, seed ${itsSeed}: ${what}`)
+}
+
+/** @param {readonly Standing[]} standing */
+async function visit(standing) {
+  for (let wave = 0; !isOver(); wave++) {
+    for (const server of standing) await server.wave(WAVE_MS / standing.length, seed + wave)
+    // Nothing else is done by this process while a server is weighed.
+    await sleep(0)
+  }
+}
+
+say(`${minutes} minutes; seed ${seed}`)
+const standing = await Promise.all(STANDING.map((one) => Standing.start(...one)))
+await Promise.all([endOneAfterTheOther(), visit(standing)])
+for (const server of standing) {
+  say(server.line)
+  wrong.push(...[...server.lost, ...server.leaks()].map((what) => `${server.name}, which stayed: ${what}`))
+  const exit = await server.end()
+  if (exit !== 0) wrong.push(`${server.name}, which stayed: exit code ${exit}`)
+}
+if (count.late > count.ends / 2)
+  wrong.push(`${count.late} of ${count.ends} ends had clients that were over ${LATE_MS} ms late: a busier machine than can judge`)
+for (const what of wrong) say(`FAILED ${what}`)
+say(
+  `${count.ends} ends of ${count.clients} clients, ${count.answered} requests answered, ${count.again} to be sent again over HTTP/2, ${count.crossed} messages that crossed a close; ${count.late} ends with late clients`,
+)
+say(`${count.ends + standing.length - wrong.length} passed, ${wrong.length} failed`)
+process.exitCode = wrong.length > 0 ? 1 : 0

@@ -10,6 +10,8 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttp2Server, createSecureServer } from 'node:http2'
 import { createServer as createHttpsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { listenerOf, PEERS } from '../../bench/peers.mjs'
 import { systemHost } from '../../build/src/actors/host.js'
 import { attachLifecycleOn } from '../../build/src/attach.js'
@@ -47,6 +49,19 @@ function keepBusy(dice) {
   ).unref()
 }
 if (busy) keepBusy(generator(seed + 1))
+
+/** How many turns of the loop what has just closed is given to be gone. */
+const TURNS = 20
+process.on('SIGUSR2', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
+  for (let turn = 0; turn < TURNS; turn++) await sleep(10)
+  collect()
+  const resources = {}
+  for (const what of process.getActiveResourcesInfo()) resources[what] = (resources[what] ?? 0) + 1
+  const { heapUsed: heapBytes, rss: residentBytes } = process.memoryUsage()
+  say({ weight: { heapBytes, residentBytes, resources } })
+})
 
 /** Of a server that has no way to tell a handler of its end: the application does it, as a careful one would. */
 const leaving = new AbortController()

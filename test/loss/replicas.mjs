@@ -39,6 +39,8 @@ export const livesOf = (protocol) => LIVES.filter((life) => life !== 'attached E
  * @property {number} [port] instead of one of its own choice, behind a proxy
  */
 
+/** @typedef {{ readonly heapBytes: number, readonly residentBytes: number, readonly resources: Readonly<Record<string, number>> }} Weight */
+
 const PROGRAM = fileURLToPath(new URL('replica.mjs', import.meta.url))
 
 /** One of the two servers of a loss run, in a process of its own. */
@@ -57,6 +59,9 @@ export class Replica {
 
   /** Resolves when it blocks its event loop, as its `/block` was asked to. @type {Promise<void>} */
   blocked = new Promise((resolve) => (this.#isBlocked = resolve))
+
+  /** @type {(weight: Weight) => void} */
+  #isWeighed = () => {}
 
   /** Resolves when it listens. @param {ReplicaOptions} options */
   static async start(options) {
@@ -97,10 +102,11 @@ export class Replica {
     const lines = createInterface(/** @type {import('node:stream').Readable} */ (this.#child.stdio[reference ? 1 : 3]))
     lines.on('line', (line) => {
       const said = JSON.parse(line)
-      const { accepted, blocked, port, trace } = typeof said === 'number' ? { port: said } : said
+      const { accepted, blocked, port, trace, weight } = typeof said === 'number' ? { port: said } : said
       if (accepted !== undefined) this.accepted?.push(accepted)
       if (trace !== undefined) this.trace.push(trace)
       if (blocked) this.#isBlocked()
+      if (weight !== undefined) this.#isWeighed(weight)
       if (port !== undefined) {
         this.port = port
         this.#listens()
@@ -116,6 +122,13 @@ export class Replica {
   /** @param {NodeJS.Signals} signal */
   kill(signal) {
     this.#child.kill(signal)
+  }
+
+  /** What it holds when its garbage is collected. @returns {Promise<Weight>} */
+  weigh() {
+    const weighed = new Promise((/** @type {(weight: Weight) => void} */ resolve) => (this.#isWeighed = resolve))
+    this.kill('SIGUSR2')
+    return weighed
   }
 
   /** What the server itself reports, if it does. @returns {Promise<import('../../src/index.ts').Report | undefined>} */

@@ -6,7 +6,7 @@ import { exploreLifecycle } from '#src/model/life/lifecycle-model.ts'
 import { plannedHooks } from '../support/fake-effects.ts'
 import { lifeInput } from './life-input.ts'
 
-/** `npm run test:soak` follows every way instead: minutes. */
+/** `npm run test:lives` follows every way instead: minutes. */
 const sample = process.env['EVERY_STATE'] === undefined ? 150 : 1
 
 test.each(['refuse', 'retry-after'] as const)(

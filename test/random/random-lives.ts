@@ -10,7 +10,7 @@
 //   lifecycle.ts composes the machine without the user's phases: "every state and step is one of
 //     the checker", the 1st
 //
-// A failure prints how to live that life again. `npm run test:soak` lives more of them.
+// A failure prints how to live that life again. `npm run test:lives` lives more of them.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { seed } from '../support/seed.ts'
