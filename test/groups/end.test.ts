@@ -5,6 +5,8 @@ import { Agent, get, type IncomingMessage, request } from 'node:http'
 import { expect, test } from 'vitest'
 import { memoryStorage } from '#apiserver/index.ts'
 import { serveApi } from '../support/api-server.ts'
+import { generator } from '../support/random.mjs'
+import { seed } from '../support/seed.ts'
 import { demoGroup, WIDGETS, widget, widgets } from './widgets.ts'
 
 const WATCHES = 1_000
@@ -62,8 +64,9 @@ test.each([0, 200])(
         sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message)).end(JSON.stringify(widget(name)))
       })
     // Its turns are longer than clients need to connect again, so that its accept queue stays full.
-    const blocker = setInterval(() => {
-      const until = performance.now() + Math.random() * blockedMs
+    const random = generator(seed)
+  const blocker = setInterval(() => {
+      const until = performance.now() + random() * blockedMs
       while (performance.now() < until);
     }, 30)
     const outcomes = new Map<string, number | string>()
