@@ -16,25 +16,28 @@ const BROWSER = 'test/support/browser.ts'
 /**
  * What `npm run test:e2e` runs, so that `npm test` takes minutes; `scripts/test.mjs` says which of both is to run, and without that word all of them
  * do, and what is named on the command line is found. Browsers, other frameworks, the packed package, what clients lose; every transport with every
- * kind of application, of which `npm test` has the states of connections and the stores; machines with seeded bugs, each of which is explored anew,
+ * kind of application, of which `npm test` has the stores; pictures; machines with seeded bugs, each of which is explored anew,
  * and lives of more states than the plain ones; processes but for their signals, crashes, drains, exits and audit; half of the random lives, every
  * xstate 5, the histories of concurrent clients of a store; how costs grow; and what reads all sources.
  */
 const endToEnd = [
   'test/bench/features.test.ts',
+  'test/apiserver/delegates-model.test.ts',
   'test/browser/**/*.test.ts',
-  'test/cli/check.test.ts',
+  'test/cli/{check,check-certificates,check-progress}.test.ts',
   'test/conformance/{attaching,matrix,serving,stopping,transports}.test.ts',
+  'test/diagram/{pictures,rendering}.test.ts',
   'test/groups/body-growth.test.ts',
   'test/http/growth.test.ts',
+  'test/inspector/page.test.ts',
   'test/loss/**/*.test.ts',
   'test/recipes/**/*.test.ts',
   'test/types/**/*.test.ts',
   'packages/model/test/{packed,mutants,versions}.test.ts',
-  'test/model/{broken-phases,conformance,edited-table,consequences,timed,larger-lives,more-lives,mutants,spin,steps}.test.ts',
+  'test/model/{broken-phases,conformance,consequences,edited-table,invariants,larger-lives,more-lives,mutants,spin,steps,timed}.test.ts',
   'test/processes/{cluster,command,frameworks,inspect,many-lives,misbehaving-hooks,npm-start,outlive,packaged}.test.ts',
   'test/processes/{report-on-disk,run-command,slow-pipe,slow-readers,systemd,terminal,warned-process,watch-clients}.test.ts',
-  'test/random/{lives-2,late-answers}.test.ts',
+  'test/random/{accounting,late-answers,lives-2}.test.ts',
   'test/storage/{etcd-histories,linearizability}.test.ts',
   'test/tidy/{banned,imports}.test.ts',
 ]

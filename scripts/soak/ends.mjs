@@ -13,7 +13,7 @@ import { API_SERVER, DEFAULTS, livesOf, RESOURCES } from '../../test/loss/replic
 /** Of each kind of client. */
 const CLIENTS = 10
 const DELAYS = [0, 500, 1500]
-/** What ends by itself takes longer than a short request; nobody leaves before. */
+/** What ends by itself takes longer than a short request; its clients wait for it. */
 const PATIENCE_MS = 9000
 
 /**

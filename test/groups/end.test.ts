@@ -65,7 +65,7 @@ test.each([0, 200])(
       })
     // Its turns are longer than clients need to connect again, so that its accept queue stays full.
     const random = generator(seed)
-  const blocker = setInterval(() => {
+    const blocker = setInterval(() => {
       const until = performance.now() + random() * blockedMs
       while (performance.now() < until);
     }, 30)
