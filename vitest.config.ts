@@ -72,10 +72,13 @@ const alone = ['test/loss/**/*.test.ts']
 const LONG =
   /many-lives|accessible|pictures|slow-readers|random\/(late|lives)|model\/(broken|check|conseq|edited|invar|timed)|machines\/lifecycle/
 
+/** So many files take as long as the build does. */
+const EARLY = 40
+
 /**
  * A worker is used again when the next file is of the same project, and imports everything anew when it is not: so files of one stay together.
- * Of these, one that takes long and begins last is waited for when all others are over: it begins first, and what needs nothing built before what
- * does. Those that wait go beside those that work.
+ * What needs nothing built comes before what does, or workers would wait for the build. Of each, a file that takes long and begins last is waited for
+ * when all others are over: it begins first. Those that wait go beside those that work.
  */
 class Mixed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -84,7 +87,8 @@ class Mixed extends BaseSequencer {
       const own = sorted.filter(({ project }) => project.name === name)
       const [long, others] = split(own, (path) => LONG.test(path))
       const [pure, built] = split(long, isPure)
-      return [...pure, ...built, ...evenly(split(others, (path) => WAITING.test(path)))]
+      const [early, late] = split(others, isPure)
+      return [...pure, ...early.slice(0, EARLY), ...built, ...evenly([...split(late, (path) => WAITING.test(path)), early.slice(EARLY)])]
     })
   }
 }
