@@ -124,11 +124,14 @@ export class Replica {
     this.#child.kill(signal)
   }
 
-  /** What it holds when its garbage is collected. @returns {Promise<Weight>} */
+  /** What it holds when its garbage is collected. Rejects when it has ended. @returns {Promise<Weight>} */
   weigh() {
     const weighed = new Promise((/** @type {(weight: Weight) => void} */ resolve) => (this.#isWeighed = resolve))
     this.kill('SIGUSR2')
-    return weighed
+    const ended = this.ended.then(() => {
+      throw new Error(`the server ended by itself, with ${this.exit}`)
+    })
+    return Promise.race([weighed, ended])
   }
 
   /** What the server itself reports, if it does. @returns {Promise<import('../../src/index.ts').Report | undefined>} */
