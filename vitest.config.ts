@@ -83,7 +83,9 @@ const EARLY = 40
 class Mixed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    return [...new Set(sorted.map(({ project }) => project.name))].flatMap((name) => {
+    // Those that are isolated need what is built, each a worker of its own.
+    const names = [...new Set(sorted.map(({ project }) => project.name))].sort((a, b) => Number(b === 'unit') - Number(a === 'unit'))
+    return names.flatMap((name) => {
       const own = sorted.filter(({ project }) => project.name === name)
       const [long, others] = split(own, (path) => LONG.test(path))
       const [pure, built] = split(long, isPure)
