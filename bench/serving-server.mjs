@@ -16,7 +16,11 @@ const CHUNKS = 16
  * chunks of an upload are, only where the heap has more than 8 MB: node alone has less, no
  * application has, and uploads would cost any library half as much again that brings it above.
  */
-const HELD = Array.from({ length: 60_000 }, (_, id) => ({ id, name: `item ${id}`, tags: [id] }))
+Reflect.set(
+  globalThis,
+  'held',
+  Array.from({ length: 60_000 }, (_, id) => ({ id, name: `item ${id}`, tags: [id] })),
+)
 
 /** 1 MiB in chunks, as fast as its client reads. @param {import('node:http').ServerResponse} response */
 async function stream(response) {
@@ -77,4 +81,4 @@ process.on('message', (/** @type {{ what: string }} */ { what }) => {
     process.send?.({ cpuUs: user + system })
   }
 })
-process.on('disconnect', () => process.exit(HELD.length > 0 ? 0 : 1))
+process.on('disconnect', () => process.exit())
