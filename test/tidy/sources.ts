@@ -9,8 +9,8 @@ import ts from 'typescript'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FOLDERS = ['src', 'packages', 'test', 'scripts', 'bench', 'diagrams', 'docs', 'examples']
-/** Written by builds. */
-const WRITTEN = /^packages\/[^/]+\/(?:dist|node_modules)\//
+/** Written by builds and by npm, below a folder of ours, too. */
+const WRITTEN = /^packages\/[^/]+\/dist\/|\/node_modules\//
 
 export interface Import {
   /** As written: `xstate`, `node:http`, `#model`, `./clock.ts`, `#src/base/clock.ts`. */
