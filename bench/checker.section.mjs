@@ -77,7 +77,7 @@ ${beside}`
 export const section = {
   name: 'checker',
   title: 'The model checker',
-  minutes: 3,
+  minutes: 4,
   packages: ['xstate'],
   run: async (how) => (await import('./checker.mjs')).measureChecker(how),
   rows,

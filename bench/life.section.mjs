@@ -154,7 +154,7 @@ const pictures = ({ subjects, watches, idleS }) => ({
 export const section = {
   name: 'life',
   title: 'A whole life',
-  minutes: 6,
+  minutes: 7,
   packages: [
     'http-terminator',
     '@godaddy/terminus',

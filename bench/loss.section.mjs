@@ -102,7 +102,7 @@ ${spoiled} rounds in which the process of the clients was over 100 ms late were 
 export const section = {
   name: 'loss',
   title: 'What clients lose',
-  minutes: 10,
+  minutes: 13,
   packages: [
     'http-terminator',
     '@godaddy/terminus',

@@ -100,7 +100,7 @@ const pictures = ({ imports, servers }) => ({
 export const section = {
   name: 'presence',
   title: 'Being there',
-  minutes: 4,
+  minutes: 5,
   packages: [
     'hono',
     '@hono/node-server',

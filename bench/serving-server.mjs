@@ -12,9 +12,9 @@ const GRACE_MS = 4000
 const CHUNK = Buffer.alloc(64 * 1024, 'x')
 const CHUNKS = 16
 /**
- * What an application holds. V8 collects the whole heap for memory that is outside of it, as the
- * chunks of an upload are, only where the heap has more than 8 MB: node alone has less, no
- * application has, and uploads would cost any library half as much again that brings it above.
+ * Some 7 MB that stay, as every application has them. Below 8 MB V8 does not collect a whole heap
+ * because of what lies outside of it, such as the chunks of an upload. Node alone is below, node
+ * with quiesce is not, and uploads would seem to cost half as much again because of quiesce.
  */
 Reflect.set(
   globalThis,

@@ -2,8 +2,9 @@
 // `npm run test:soak -- --minutes 60`: real servers under real clients for an hour, which is the
 // default. Two things go on at the same time: servers of every kind are ended by SIGTERM, one after
 // the other, with settings, clients and loads by chance; and servers that stay have waves of clients,
-// between which they are weighed. A client that lost something fails it, an exit code other than 0, a
-// server that grows, and an audit log that misses an answer. `--seed 123` chooses as an earlier run.
+// between which their memory is measured. It fails when a client has lost something, when an exit
+// code is not 0, when a server that stays holds more and more, or when an audit log misses an answer.
+// `--seed 123` makes the choices of an earlier run.
 import { parseArgs } from 'node:util'
 import { nameOf } from '../test/loss/cells.mjs'
 import { generator } from '../test/support/random.mjs'
@@ -32,11 +33,12 @@ const WAVE_MS = Math.min(30_000, (minutes * 60_000) / 12)
 
 const begun = performance.now()
 const isOver = () => performance.now() - begun > minutes * 60_000
-const minute = () => ((performance.now() - begun) / 60_000).toFixed(1)
 const say = (/** @type {string} */ line) => process.stdout.write(`${line}\n`)
 /** @type {string[]} */
 const wrong = []
 const count = { ends: 0, late: 0, clients: 0, answered: 0, again: 0, crossed: 0 }
+const counted = () =>
+  `${count.ends} ends of ${count.clients} clients, ${count.answered} requests answered, ${count.again} to be sent again over HTTP/2, ${count.crossed} messages that crossed a close; ${count.late} ends with late clients`
 
 async function endOneAfterTheOther() {
   const random = generator(seed)
@@ -61,7 +63,7 @@ async function endOneAfterTheOther() {
         },
       },
     )
-    say(`${minute()} min: ${JSON.stringify(count)}${wrong.length > 0 ? `, ${wrong.length} wrong` : ''}`)
+    say(`${((performance.now() - begun) / 60_000).toFixed(1)} min: ${counted()}; ${wrong.length} wrong`)
   }
 }
 
@@ -73,7 +75,9 @@ function wrongsOf({ server, seed: itsSeed }, { parts, exit, misaudited }) {
       : [],
   )
   const exits = exit === 0 ? [] : [`${nameOf(parts[0].cell)}: exit code ${exit}`]
-  return [...losses, ...exits, ...misaudited].map((what) => `${server}, seed ${itsSeed}: ${what}`)
+  const [misread] = misaudited
+  const audits = misread === undefined ? [] : [`${misaudited.length} wrong in the audit log, the first: ${misread}`]
+  return [...losses, ...exits, ...audits].map((what) => `${server}, seed ${itsSeed}: ${what}`)
 }
 
 /** @param {readonly Standing[]} standing */
@@ -90,10 +94,9 @@ for (const server of standing) {
   const exit = await server.end()
   if (exit !== 0) wrong.push(`${server.name}, which stayed: exit code ${exit}`)
 }
-if (count.late === count.ends) wrong.push(`all ${count.ends} ends had clients that were over ${LATE_MS} ms late: this machine is too busy to judge one`)
+if (count.late === count.ends)
+  wrong.push(`all ${count.ends} ends had clients that were over ${LATE_MS} ms late: this machine is too busy to judge one`)
 for (const what of wrong) say(`FAILED ${what}`)
-say(
-  `${count.ends} ends of ${count.clients} clients, ${count.answered} requests answered, ${count.again} to be sent again over HTTP/2, ${count.crossed} messages that crossed a close; ${count.late} ends with late clients`,
-)
+say(counted())
 say(`${count.ends + standing.length - wrong.length} passed, ${wrong.length} failed`)
 process.exitCode = wrong.length > 0 ? 1 : 0

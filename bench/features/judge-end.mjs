@@ -40,8 +40,8 @@ export const JUDGES_OF_END = {
   51: ({ drain: { answer } }) => (answer?.told ? yes('Connection: close') : no(`Connection: ${answer?.headers?.connection ?? 'without'}`)),
   52: ({ load }) =>
     load.lost === 0
-      ? yes(`0 of 40 clients lost a request, ${load.told} were told to leave`)
-      : no(`${load.lost} of 40 clients lost a request, ${load.told} were told to leave`),
+      ? yes(`no client of 40 lost a request; the server told ${load.told} of them to leave`)
+      : no(`${load.lost} of 40 clients lost a request; the server told ${load.told || 'none'} of them to leave`),
   53: ({ delay: { told } }) => {
     if (told.length < 15) return no('clients are not told to leave while the server serves')
     const spread = told[Math.floor(told.length * 0.9)] - told[Math.floor(told.length * 0.1)]

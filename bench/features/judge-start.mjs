@@ -188,12 +188,12 @@ export const JUDGES_OF_START = {
     return ofInside.afterMs - ofOutside.afterMs > 2500 ? yes(evidence) : no(evidence)
   },
   32: ({ delay }, system) => {
-    if (delay.told.length > 15) return yes(`${delay.told.length} of 20 clients were told to leave during the delay`)
+    if (delay.told.length > 15) return yes(`during the delay the server told ${delay.told.length} of 20 clients to leave`)
     return delay.told.length
-      ? partly(`${delay.told.length} of 20 clients were told to leave`)
+      ? partly(`the server told ${delay.told.length} of 20 clients to leave`)
       : system.delay
-        ? no('0 of 20 clients were told to leave during the delay')
-        : no('0 of 20 clients were told to leave before the server closed')
+        ? no('during the delay the server told none of 20 clients to leave')
+        : no('the server told none of 20 clients to leave before it closed')
   },
   33: ({ order: { at } }, system) => {
     if (!system.hooks.cleanup) return withoutHook(system)

@@ -1,22 +1,26 @@
 // What a look at the installed packages says, for rows that are no behaviour: their types, what they
 // depend on, what they use of Node, and words that they would have if they had the feature.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const TEXT = /\.(?:[cm]?js|d\.[cm]?ts|md)$/i
 
-/** Bench's own copy comes first, as Node resolves it. @param {string} name */
-export function folderOf(name) {
-  const found = ['bench/features/systems/effect', 'bench', '.']
-    .map((folder) => join(ROOT, folder, 'node_modules', name))
+/** A file beside the deepest node_modules in which systems have theirs. */
+const FROM = join(ROOT, 'bench/features/systems/effect/adapter.mjs')
+
+/** As Node looks for it from a file, whose own copy comes first. @param {string} name @param {string} [from] */
+export function folderOf(name, from = FROM) {
+  const found = (createRequire(from).resolve.paths(name) ?? [])
+    .map((folder) => join(folder, name))
     .find((folder) => existsSync(join(folder, 'package.json')))
   if (!found) throw new Error(`${name} is not installed`)
   return found
 }
 
-const manifestOf = (name) => JSON.parse(readFileSync(join(folderOf(name), 'package.json'), 'utf8'))
+const manifestIn = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 
 function filesBelow(folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -32,7 +36,7 @@ function textsOf(system) {
   const names = system.packages.length ? system.packages : []
   const key = system.file
   if (!texts.has(key)) {
-    const folders = names.map(folderOf)
+    const folders = names.map((name) => folderOf(name))
     const files = folders.length ? folders.flatMap(filesBelow) : [...filesBelow(join(ROOT, 'dist')), join(ROOT, 'README.md')]
     texts.set(
       key,
@@ -53,25 +57,15 @@ export function search(system, pattern, in_ = /./) {
 /** How many packages are installed with it, itself not counted. */
 export function dependencies(system) {
   const seen = new Set()
-  const walk = (name) => {
-    const { dependencies: own = {} } = manifestOf(name)
-    for (const dependency of Object.keys(own)) {
-      if (seen.has(dependency)) continue
-      seen.add(dependency)
-      try {
-        walk(dependency)
-      } catch {
-        // Another copy of it, or one for another platform.
-      }
-    }
-  }
-  if (system.packages.length) for (const name of system.packages) walk(name)
-  else {
-    for (const name of Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).dependencies)) {
+  const walk = (folder) => {
+    for (const name of Object.keys(manifestIn(folder).dependencies ?? {})) {
+      if (seen.has(name)) continue
       seen.add(name)
-      walk(name)
+      walk(folderOf(name, join(folder, 'package.json')))
     }
   }
+  if (system.packages.length === 0) walk(ROOT)
+  for (const name of system.packages) walk(folderOf(name))
   for (const name of system.packages) seen.delete(name)
   return seen.size
 }
@@ -83,4 +77,4 @@ export const hasTypes = (system) =>
       )
     : textsOf(system).some(({ file }) => /\.d\.ts$/.test(file))
 
-export const versionsOf = (system) => Object.fromEntries(system.packages.map((name) => [name, manifestOf(name).version]))
+export const versionsOf = (system) => Object.fromEntries(system.packages.map((name) => [name, manifestIn(folderOf(name)).version]))

@@ -1,5 +1,4 @@
 // @ts-check
-
 import { DIMENSIONS } from '../../test/loss/cells.mjs'
 import { CLIENTS_OF, plainestOf } from '../../test/loss/clients.mjs'
 import { isHttp2, PROTOCOLS } from '../../test/loss/protocols.mjs'

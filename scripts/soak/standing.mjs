@@ -1,6 +1,6 @@
 // @ts-check
 import { plainestOf } from '../../test/loss/clients.mjs'
-import { Replica } from '../../test/loss/replicas.mjs'
+import { API_SERVER, DEFAULTS, Replica } from '../../test/loss/replicas.mjs'
 import { crowdOf } from '../../test/loss/round.mjs'
 
 /**
@@ -23,7 +23,6 @@ export class Standing {
   lost = []
   answered = 0
   #replica
-  #waves = 0
 
   /** @param {import('../../test/loss/replicas.mjs').ServerKind} server @param {Cell['protocol']} protocol @param {readonly Cell['method'][]} methods */
   static async start(server, protocol, methods) {
@@ -54,15 +53,18 @@ export class Standing {
       this.answered += ledger.answered
       this.lost.push(...ledger.lost.map(({ request, kind, why }) => `${request}: ${kind}, ${why}`))
     }
-    this.#waves++
     this.weights.push(await this.#replica.weigh())
+  }
+
+  /** What it held when it was warm, and what it held last; both undefined before the first wave is over. */
+  get #compared() {
+    return { warm: this.weights[Math.floor(this.weights.length * WARM)], last: this.weights.at(-1) }
   }
 
   /** What it holds that it should not. @returns {string[]} */
   leaks() {
-    const warm = this.weights[Math.floor(this.weights.length * WARM)]
-    const last = this.weights.at(-1)
-    if (!warm || !last || warm === last) return []
+    const { warm, last } = this.#compared
+    if (!warm || !last) return []
     const allowed = Math.max(warm.heapBytes * GROWTH.ratio, warm.heapBytes + GROWTH.bytes)
     return [
       ...(last.heapBytes > allowed ? [`${megabytes(last.heapBytes)} MB of heap, ${megabytes(warm.heapBytes)} when it was warm`] : []),
@@ -82,8 +84,8 @@ export class Standing {
   }
 
   get line() {
-    const [warm, last] = [this.weights[Math.floor(this.weights.length * WARM)], this.weights.at(-1)]
-    return `${this.name}: ${this.answered} answered in ${this.#waves} waves of clients, ${this.lost.length} lost; heap ${megabytes(warm?.heapBytes)} MB when it was warm, ${megabytes(last?.heapBytes)} MB in the end; resident ${megabytes(warm?.residentBytes)} and ${megabytes(last?.residentBytes)} MB`
+    const { warm, last } = this.#compared
+    return `${this.name}, which stayed: it answered ${this.answered} requests of ${this.weights.length} waves of clients, which lost ${this.lost.length}; its heap was ${megabytes(warm?.heapBytes)} MB when it was warm, and ${megabytes(last?.heapBytes)} MB in the end, its resident memory ${megabytes(warm?.residentBytes)} and ${megabytes(last?.residentBytes)} MB`
   }
 }
 
@@ -91,7 +93,7 @@ const megabytes = (/** @type {number | undefined} */ bytes) => ((bytes ?? 0) / 1
 
 /** The protocols and works that servers stay for. @type {readonly (readonly [import('../../test/loss/replicas.mjs').ServerKind, Cell['protocol'], readonly Cell['method'][]])[]} */
 export const STANDING = [
-  ['quiesce, defaults', 'HTTP/1.1', ['GET', 'POST', 'stream', 'websocket']],
+  [DEFAULTS, 'HTTP/1.1', ['GET', 'POST', 'stream', 'websocket']],
   ['created Hono', 'h2', ['GET', 'POST', 'stream']],
-  ['API server', 'HTTPS', ['GET', 'POST']],
+  [API_SERVER, 'HTTPS', ['GET', 'POST']],
 ]

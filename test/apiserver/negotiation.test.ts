@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { negotiate } from '#apiserver/encoding/negotiate.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
-import { cpuOf, leastOf } from '../support/least.ts'
+import { cpuOf, leastOf } from '../support/cost.ts'
 
 interface Given {
   readonly status: number

@@ -13,8 +13,8 @@ import { type KeyValueStore, type StoreCondition, withPrefix } from '#apiserver/
 import { StoreError } from '#apiserver/store/store-error.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { pairFor } from '../support/certificates.ts'
+import { leastOf } from '../support/cost.ts'
 import { EtcdProcess, hasEtcd } from '../support/etcd-process.mjs'
-import { leastOf } from '../support/least.ts'
 import { recorder } from './store-suite.ts'
 
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))

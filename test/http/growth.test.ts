@@ -10,8 +10,8 @@ import { apiGroup, bearerTokenAuthenticator, defineResource, memoryStorage } fro
 import { HEADER_BOUNDS } from '#src/http/header-bounds.ts'
 import { Sink } from '../apiserver/audit/sink.ts'
 import { serveApi } from '../support/api-server.ts'
+import { cpuOf, hasGrown } from '../support/cost.ts'
 import { answerOf } from '../support/h2-client.ts'
-import { cpuOf } from '../support/least.ts'
 import { newAttachedLife } from '../support/life.ts'
 import { productSources } from '../tidy/expressions.ts'
 import { parse, type Source, walk } from '../tidy/sources.ts'
@@ -77,7 +77,7 @@ async function excess(what: string, work: (length: number) => unknown): Promise<
     const long = await cpuOf(() => work(LENGTH))
     if (long < ALLOWED_MS) return []
     const short = await cpuOf(() => work(LENGTH / TIMES))
-    if (long < 2 * TIMES * short) return []
+    if (!hasGrown({ whole: long, part: short, times: TIMES, allowed: ALLOWED_MS })) return []
     costs.push(`${short} ms for ${LENGTH / TIMES} characters, ${long} ms for ${LENGTH}`)
   }
   return [`${what}: ${costs.join('; ')}`]

@@ -17,13 +17,6 @@ const LIMIT_MS = 1_000
  */
 const POLLS_MIN = 100
 /**
- * The longest time in milliseconds that the handlers of new requests wait while the accept queue is
- * emptied: to accept is quick, and a handler that takes milliseconds would let its client, and
- * others, fill the queue again. Up to {@link POLLS_MIN} polls they wait for half of the time that
- * there is: clients that are answered connect again as fast as a loop with long turns accepts.
- */
-const GATHERING_MS = 100
-/**
  * A loop that is busy without end is not waited for longer than this, once a poll has found
  * nothing.
  */
@@ -36,7 +29,9 @@ const SHORT_TURN_MS = 0.1
 const REST_MS = 1
 /**
  * A queue that has not run empty after so long and {@link POLLS_MIN}, or after so many polls, is
- * filled faster than it is emptied.
+ * filled faster than it is emptied. So long the handlers of new requests wait as well: to accept is
+ * quick, and a handler that takes milliseconds would let its client, and others, fill the queue
+ * again. On a loop with long turns they wait for half of the time that there is at most.
  */
 const FLOOD_MS = 100
 const FLOOD_POLLS = 400
@@ -94,6 +89,7 @@ export interface Emptying {
 export async function emptyAcceptQueue(emptying: Emptying): Promise<void> {
   const { clock, accepted, close, seal, goOn, signal } = emptying
   const begun = clock.now()
+  const handlersWaitMs = Math.max(FLOOD_MS, (emptying.closesBy - begun) / 2)
   // An immediate that is set while the loop handles what it has polled runs before it polls again.
   await nextTurn()
   let polls = 0
@@ -111,8 +107,8 @@ export async function emptyAcceptQueue(emptying: Emptying): Promise<void> {
     const turnBegun = clock.now()
     await nextTurn()
     const now = clock.now()
-    const isGathered = now - begun >= GATHERING_MS && (polls >= POLLS_MIN || now - begun >= (emptying.closesBy - begun) / 2)
-    if (isGathered) goOn()
+    const isFlooded = polls >= POLLS_MIN && spentMs() >= FLOOD_MS
+    if (isFlooded || now - begun >= handlersWaitMs) goOn()
     const isPatient = spentMs() < PATIENCE_MS
     isEmpty = accepted() === before && (now - turnBegun <= SHORT_TURN_MS || !isPatient)
     hasRested &&= isEmpty
@@ -130,7 +126,7 @@ export async function emptyAcceptQueue(emptying: Emptying): Promise<void> {
         await stayOpen(signal)
         reopenedMs += clock.now() - since
       }
-    } else if (!isShut && ((polls >= POLLS_MIN && spentMs() >= FLOOD_MS) || polls >= FLOOD_POLLS)) {
+    } else if (!isShut && (isFlooded || polls >= FLOOD_POLLS)) {
       isShut = true
       seal?.shut()
     }

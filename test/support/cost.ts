@@ -19,3 +19,10 @@ export async function cpuOf(work: () => unknown): Promise<number> {
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1000
 }
+
+/**
+ * Whether what is so many times as long costs more than is allowed, and more than twice its share of
+ * what a part costs: a machine that is slow, or busy, is slow with both.
+ */
+export const hasGrown = ({ whole, part, times, allowed }: Readonly<Record<'whole' | 'part' | 'times' | 'allowed', number>>): boolean =>
+  whole >= allowed && whole >= 2 * times * part
