@@ -69,7 +69,7 @@ interface Cost {
   readonly ms: number
 }
 
-/** Fails when one of several requests costs too much, with a part of the many to compare it with. */
+/** Fails when one of several requests costs too much, if need be beside a part of the many. */
 async function expectNoGrowth(whole: number, requests: (count: number) => Promise<readonly Cost[]>): Promise<void> {
   const costs = await requests(whole)
   for (const { status } of costs) expect(status).toBeLessThan(500)

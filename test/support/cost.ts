@@ -21,8 +21,8 @@ export async function cpuOf(work: () => unknown): Promise<number> {
 }
 
 /**
- * Whether what is so many times as long costs more than is allowed, and more than twice its share of
- * what a part costs: a machine that is slow, or busy, is slow with both.
+ * Whether what is so many times as long costs more than is allowed, and more than twice its share
+ * of what a part costs: a machine that is slow, or busy, is slow with both.
  */
 export const hasGrown = ({ whole, part, times, allowed }: Readonly<Record<'whole' | 'part' | 'times' | 'allowed', number>>): boolean =>
   whole >= allowed && whole >= 2 * times * part
