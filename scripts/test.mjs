@@ -1,14 +1,14 @@
 // @ts-check
 // `npm test`: the suite that takes minutes; `npm run test:e2e` what takes longer, which
 // vitest.config.ts lists; `npm test -- test/http` a part of either, with any of vitest's
-// arguments. Builds meanwhile, and tests that need what is built wait for it
-// (test/support/built.ts); a build that fails is one failure, and what it wrote is tested all the
-// same. Types are for `npm run typecheck`. The last line is always
-// `N passed, N failed[, N skipped]`; the exit code is 0 only if something ran and nothing failed.
+// arguments. Builds first, without types in the suite that takes minutes, which needs none; a build
+// that fails is one failure, and what it wrote is tested all the same. Types are checked by `npm run
+// typecheck`. The last line is always `N passed, N failed[, N skipped]`; the exit code is 0 only if
+// something ran and nothing failed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 
 const isE2e = process.argv[2] === '--e2e'
 const args = process.argv.slice(isE2e ? 3 : 2)
@@ -22,16 +22,10 @@ rmSync(runFile, { force: true })
 rmSync(join(results, 'rows.json'), { force: true })
 console.log(`node ${process.versions.node}; seed ${seed}, again with: SEED=${seed} npm test`)
 
-/** Is there when the build is over. */
-const builtFile = resolve(results, 'built')
-rmSync(builtFile, { force: true })
 mkdirSync(results, { recursive: true })
 
-const building = end(spawn(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })).then((ended) => {
-  writeFileSync(builtFile, '')
-  return ended
-})
-const testing = end(
+const build = await end(spawn(process.execPath, ['scripts/build.mjs', ...(suite === 'core' ? ['--code'] : [])], { stdio: 'inherit' }))
+const { status, signal } = await end(
   spawn(
     process.execPath,
     ['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=./scripts/results-reporter.mjs', ...args],
@@ -42,13 +36,12 @@ const testing = end(
         SUITE: suite,
         RESULTS_DIR: results,
         SEED: seed,
-        BUILT_FILE: builtFile,
+        IS_BUILT: '1',
         ...((isE2e || args.length > 0) && { RESULTS_PARTIAL: '1' }),
       },
     },
   ),
 )
-const [build, { status, signal }] = await Promise.all([building, testing])
 
 /** @param {import('node:child_process').ChildProcess} child */
 async function end(child) {

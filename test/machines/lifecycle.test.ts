@@ -455,7 +455,7 @@ describe('in any order of what the outside says, with effects that answer, fail,
           }
         }
       }),
-      { seed, numRuns: 150 },
+      { seed, numRuns: 60 },
     )
   })
 

@@ -65,8 +65,11 @@ describe('a life of the user’s', () => {
   })
 
   describe('with a property about nothing', () => {
-    const verdictOf = (property: Property, outside: readonly ('start' | 'stop')[] = ['stop']) =>
-      checkLife(makeServer('RequestsDrained'), { outside, properties: [property] }).find(({ id }) => id === property.id)
+    const server = createServer(() => new Response('hello'), { platform: 'kubernetes' })
+    server.addPhase('flush-queue', nothing, { after: ['RequestsDrained'] })
+    server.addDestroy('pool', nothing)
+    const verdictOf = (property: Property) =>
+      checkLife(server, { outside: ['stop'], properties: [property] }).find(({ id }) => id === property.id)
     const order = (earlier: string, later: string) => inOrder('queue/last', 'the queue is flushed last', happening, [earlier], later)
 
     test.each([

@@ -1,4 +1,4 @@
-// Fails when: a life of the first half is not as random-lives.ts says that it has to be.
+// Fails when: a life of the first quarter is not as random-lives.ts says that it has to be.
 import { randomLives } from './random-lives.ts'
 
 randomLives(1)

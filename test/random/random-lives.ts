@@ -19,7 +19,7 @@ import { Driver } from './driver.ts'
 import { wrongs } from './invariants.ts'
 
 /** One file each, so that each has a core of its own. */
-const PARTS = 2
+const PARTS = 4
 const RUNS = Number(process.env['LIFE_RUNS'] ?? 200)
 /** Of a failure, as it was printed: only that life is lived again. */
 const path = process.env['LIFE_PATH']
@@ -32,7 +32,7 @@ async function live({ setting, commands }: Sequence): Promise<void> {
 }
 
 /** The lives of one part, which has a seed of its own. */
-export function randomLives(part: 1 | 2): void {
+export function randomLives(part: 1 | 2 | 3 | 4): void {
   const runs = Math.ceil(RUNS / PARTS)
   test(`${runs} random lives`, { timeout: 0 }, async () => {
     const result = await fc.check(fc.asyncProperty(sequence, live), {

@@ -1,0 +1,4 @@
+// Fails when: a life of the third quarter is not as random-lives.ts says that it has to be.
+import { randomLives } from './random-lives.ts'
+
+randomLives(3)
