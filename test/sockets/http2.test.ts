@@ -231,7 +231,7 @@ describe('a stop', () => {
     expect(await client.closed()).toBe('ended')
     expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { notified: 1 } })
     const numbers = client.frames.filter(({ type }) => type === FRAME.goaway).map(({ payload }) => payload.readUInt32BE(0))
-    expect([...new Set(numbers)]).toEqual([3, 1])
+    expect(numbers.filter((number, at) => number !== numbers[at - 1])).toEqual([3, 1])
   })
 
   test('a stream above the number is refused, and not in the step in which node is reading', async () => {
