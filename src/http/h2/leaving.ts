@@ -15,6 +15,8 @@ const LEAVE_MS = 1000
 const PATIENCE_MS = 300
 /** How long of that it is waited for a connection that is quiet, and not only nearly. */
 const QUIET_WITHIN_MS = 200
+/** How often it is looked whether a frame was sent that did not go out in its turn. */
+const LOOK_MS = 10
 /** How long it is seen how much a client asks at a time, of one that asks more than one thing. */
 const WATCHED_MS = 100
 
@@ -219,17 +221,33 @@ export class Leaving {
     // RST_STREAM of its last stream is sent in this turn: nghttp2 drops it once the session has
     // ended.
     if (session.closed && !hasStreams) setImmediate(() => session.destroy())
-    // The next GOAWAY may not have a higher number than this one, which is sent in this turn.
-    else if (this.#disowns()) setImmediate(() => session.close())
-    else session.close()
+    else if (!this.#disowns()) session.close()
+    const destroy = (): void => {
+      session.destroy()
+      this.#closeSocket()
+    }
+    this.#wait(destroy)
     // A stream may be open whose request was not read to its end: there is no wait for that.
-    this.#wait(
-      () => {
-        session.destroy()
-        this.#closeSocket()
-      },
-      this.#isHalfSent ? 0 : LEAVE_MS,
-    )
+    if (this.#isHalfSent)
+      this.#whenSent(() => {
+        session.close()
+        this.#wait(destroy, 0)
+      })
+  }
+
+  /**
+   * The number of a GOAWAY that is made is the lower one of the client's last stream and of what
+   * was sent before, not of what still waits to be sent: so the one that disowns goes first.
+   */
+  #whenSent(then: () => void): void {
+    const { session } = this.#wire
+    const look = (): void => {
+      if (session.destroyed) return
+      if (session.state.outboundQueueSize) this.#clock.setTimeout(look, LOOK_MS)
+      else then()
+    }
+    // Node sends when this turn's timers and events are over.
+    setImmediate(look)
   }
 
   /** The socket is closed, or about to be. */
