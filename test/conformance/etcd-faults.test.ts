@@ -144,7 +144,7 @@ else
       const { store, conditions } = await opened(`etcd://${etcd.endpoint}/shop`)
       const watch = recorder(store, withPrefix('/'))
       await expect.poll(() => watch.state.revision).toBeDefined()
-      etcd.signal('SIGSTOP')
+      await etcd.pause()
       // It may have been done: nobody can know.
       expect(await reasonOf(store.put({ key: '/sent', value: bytes('1'), expected: 0 }))).toBe('unknown')
       await expect.poll(() => conditions.at(-1)).toBe('lost')
@@ -155,7 +155,7 @@ else
         return performance.now() - began
       }
       expect(await leastOf(500, refusedAfterMs)).toBeLessThan(500)
-      etcd.signal('SIGCONT')
+      etcd.resume()
       await expect.poll(() => conditions.at(-1)).toBe('ready')
       await store.put({ key: '/after', value: bytes('1') })
       expect((await store.get('/refused')).entry).toBeUndefined()

@@ -1,8 +1,9 @@
 // @ts-check
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from './free-port.mjs'
 import { withUs } from './with-us.mjs'
 
@@ -73,9 +74,17 @@ export class EtcdProcess {
     child.removeListener('exit', failed)
   }
 
-  /** @param {'SIGSTOP' | 'SIGCONT'} name */
-  signal(name) {
-    this.#child?.kill(name)
+  /** Resolves when all of its threads stand still, which is a moment after the signal. */
+  async pause() {
+    const child = this.#child
+    child?.kill('SIGSTOP')
+    const tasks = `/proc/${child?.pid}/task`
+    const isStill = (/** @type {string} */ task) => /^State:\s+T/m.test(readFileSync(`${tasks}/${task}/status`, 'utf8'))
+    while (!readdirSync(tasks).every(isStill)) await sleep(5)
+  }
+
+  resume() {
+    this.#child?.kill('SIGCONT')
   }
 
   /** As a crash: with `kill -9`. */
