@@ -9,7 +9,7 @@
 //            packages/apiserver/dist/ likewise
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
@@ -83,15 +83,15 @@ async function build() {
   return isEmitted && areDeclared
 }
 
-/** Each source as the module that it is without its types. */
+/** Each source as the module that it is without its types, as tsconfig.json says. */
 async function emitModules() {
   const { transformSync } = await import('rolldown/utils')
   let isWell = true
   for (const source of SOURCES.flatMap(below).filter((path) => path.endsWith('.ts'))) {
     const target = join('build', source.replace(/ts$/, 'js'))
-    const { code, errors } = transformSync(source, readFileSync(source, 'utf8'), {
-      target: 'es2022',
-      typescript: { onlyRemoveTypeImports: true, rewriteImportExtensions: 'rewrite' },
+    const { code, errors } = transformSync(resolve(source), readFileSync(source, 'utf8'), {
+      tsconfig: true,
+      typescript: { rewriteImportExtensions: 'rewrite' },
     })
     for (const { message } of errors) console.error(`${source}: ${message}`)
     isWell &&= errors.length === 0

@@ -77,10 +77,9 @@ export class EtcdProcess {
   /** Resolves when all of its threads stand still, which is a moment after the signal. */
   async pause() {
     const child = this.#child
-    child?.kill('SIGSTOP')
-    const tasks = `/proc/${child?.pid}/task`
-    const isStill = (/** @type {string} */ task) => /^State:\s+T/m.test(readFileSync(`${tasks}/${task}/status`, 'utf8'))
-    while (!readdirSync(tasks).every(isStill)) await sleep(5)
+    if (child === undefined) throw new Error('etcd does not run')
+    child.kill('SIGSTOP')
+    while (!standsStill(child.pid)) await sleep(5)
   }
 
   resume() {
@@ -100,5 +99,16 @@ export class EtcdProcess {
   async dispose() {
     await this.kill()
     rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+/** Whether Linux says so of each of its threads, of which one may end meanwhile; others do not say. @param {number | undefined} pid */
+function standsStill(pid) {
+  if (process.platform !== 'linux') return true
+  const tasks = `/proc/${pid}/task`
+  try {
+    return readdirSync(tasks).every((task) => /^State:\s+T/m.test(readFileSync(`${tasks}/${task}/status`, 'utf8')))
+  } catch {
+    return false
   }
 }
