@@ -3,6 +3,7 @@ import type { LifecycleEvent, LifecycleFact } from '../base/events.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { MachineFact } from '../machines/phases/phase.ts'
 import type { Wiring } from '../machines/wiring.ts'
+import { errorOfHooks } from './hook-errors.ts'
 import { crashedAt, cutsOf, hookKey, type LifeView, NOTHING_KNOWN, reduceLife } from './view.ts'
 
 /**
@@ -49,13 +50,18 @@ export class Recorder {
   /** Bound, because it is handed to every actor. */
   readonly record = (fact: MachineFact | LifecycleFact): void => {
     const at = this.elapsed
-    const event = { ...this.#timed(fact, at), at } as LifecycleEvent
+    const event = { ...this.#completed(fact, at), at } as LifecycleEvent
     this.#view = reduceLife(this.#view, event)
     for (const sink of this.#sinks) sink(event)
   }
 
-  #timed(fact: MachineFact | LifecycleFact, at: number): LifecycleFact {
+  /** A fact with what its machine does not keep: times, and what became of hooks before. */
+  #completed(fact: MachineFact | LifecycleFact, at: number): LifecycleFact {
     if (fact.type === 'late' && !('lateMs' in fact)) return { ...fact, lateMs: at - (this.#view.stop?.at ?? at) }
+    if (fact.type === 'phase.ended' && fact.outcome === 'failed' && fact.error === undefined) {
+      const error = errorOfHooks(fact.phase, this.#view.hooks.values())
+      return error ? { ...fact, error } : fact
+    }
     if (fact.type !== 'hook.ended' || 'durationMs' in fact) return fact
     // A hook that never began took no time.
     return { ...fact, durationMs: at - (this.#view.hooks.get(hookKey(fact))?.startedAt ?? at) }

@@ -78,7 +78,7 @@ const reversedHooks = createMachine({
     hooks: [...input.hooks].reverse(),
     running: [],
     ended: [],
-    failures: [],
+    haveFailed: false,
   }),
 } as never).provide(preShutdownHooksMachine.implementations as never) as AnyStateMachine
 

@@ -1,7 +1,7 @@
 // What is known of a life by its events, and when they are said to have come. Fails when: a time
 // does not count from the beginning of the life, or an event changes what it does not tell of.
 import { expect, test } from 'vitest'
-import type { LifecycleEvent } from '#src/base/events.ts'
+import type { HookKind, LifecycleEvent } from '#src/base/events.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { Recorder } from '#src/report/recorder.ts'
 import { cutsOf, failureIn, NOTHING_KNOWN, phaseOfHook, reduceLife } from '#src/report/view.ts'
@@ -33,6 +33,30 @@ test('a hook has taken the time since it began, or what it says itself, and none
   made.record({ ...ended, ...hook, durationMs: 7 })
   made.record({ ...ended, kind: 'destroy', name: 'other' })
   expect(events.map((event) => ('durationMs' in event ? event.durationMs : undefined))).toEqual([undefined, 50, 7, 0])
+})
+
+test('a phase of hooks fails by the errors of its own hooks, in the order of their ends', async () => {
+  const { clock, made, events } = await recorder()
+  const ends = async (kind: HookKind, name: string, message: string) => {
+    await clock.advance(1)
+    made.record({ type: 'hook.ended', kind, name, outcome: 'failed', error: { name: 'Error', message } })
+  }
+  for (const name of ['a', 'b']) made.record({ type: 'hook.started', kind: 'pre-shutdown', name })
+  await ends('pre-shutdown', 'b', 'y')
+  await ends('pre-shutdown', 'a', 'x')
+  made.record({ type: 'hook.ended', kind: 'pre-shutdown', name: 'c', outcome: 'cut' })
+  await ends('post-start', 'd', 'z')
+  await ends('destroy', 'pool', 'shut')
+  for (const phase of ['pre-shutdown-hooks', 'destroy', 'request-drain']) made.record({ type: 'phase.ended', phase, outcome: 'failed' })
+  made.record({ type: 'phase.ended', phase: 'destroy', outcome: 'failed', error: { name: 'Error', message: 'its own' } })
+  made.record({ type: 'phase.ended', phase: 'destroy', outcome: 'cut' })
+  expect(events.flatMap((event) => (event.type === 'phase.ended' ? [event.error] : []))).toEqual([
+    { name: 'AggregateError', message: '[PreShutdownHook "b" failed: y, PreShutdownHook "a" failed: x]' },
+    { name: 'AggregateError', message: 'destroy function "pool" failed: shut' },
+    undefined,
+    { name: 'Error', message: 'its own' },
+    undefined,
+  ])
 })
 
 test('a crash takes time from the stop that is under way, and the rows of a life say what is cut when', async () => {

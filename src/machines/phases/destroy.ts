@@ -1,8 +1,6 @@
 import { assign, fromPromise, setup } from 'xstate'
-import type { ErrorRecord } from '../../base/events.ts'
 import { type HookPlan, hookLimitMs, hookMachine } from './hook.ts'
-import { CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfFinalState, type PhaseOutput, record } from './phase.ts'
-import { aggregate } from './pre-shutdown-hooks.ts'
+import { CUT_STATE, type CutEvent, FAILED, FAILED_STATE, OK, outputOfFinalState, type PhaseOutput, record } from './phase.ts'
 
 /**
  * Runs the destroy functions one after the other, each with its own bound, whatever the others did.
@@ -12,7 +10,7 @@ import { aggregate } from './pre-shutdown-hooks.ts'
  */
 export interface DestroyContext {
   readonly queue: readonly HookPlan[]
-  readonly failures: readonly { readonly name: string; readonly error: ErrorRecord }[]
+  readonly haveFailed: boolean
 }
 
 /** A destroy function, in the order of registration among others. */
@@ -56,18 +54,18 @@ export const destroyMachine = setup({
   },
   actions: {
     record,
-    settle: assign(({ context }, { error }: { error: ErrorRecord | undefined }) => ({
+    settle: assign(({ context }, { outcome }: PhaseOutput) => ({
       queue: context.queue.slice(1),
-      failures: error ? [...context.failures, { name: current(context).name, error }] : context.failures,
+      haveFailed: context.haveFailed || outcome === 'failed',
     })),
   },
   guards: {
     allCalled: ({ context }) => context.queue.length === 0,
-    someFailed: ({ context }) => context.queue.length === 0 && context.failures.length > 0,
+    someFailed: ({ context }) => context.queue.length === 0 && context.haveFailed,
   },
 }).createMachine({
   id: 'destroy',
-  context: ({ input }) => ({ queue: input.functions, failures: [] }),
+  context: ({ input }) => ({ queue: input.functions, haveFailed: false }),
   initial: 'choosing',
   states: {
     choosing: {
@@ -100,7 +98,7 @@ export const destroyMachine = setup({
                 ...(event.output.error && { error: event.output.error }),
               }),
             },
-            { type: 'settle', params: ({ event }) => ({ error: event.output.error }) },
+            { type: 'settle', params: ({ event }) => event.output },
           ],
         },
         onError: 'failed',
@@ -126,7 +124,7 @@ export const destroyMachine = setup({
       on: { cut: 'cut' },
     },
     done: { type: 'final', output: OK },
-    someFailed: { type: 'final', output: ({ context }) => ({ outcome: 'failed', error: aggregate(context.failures, 'destroy function') }) },
+    someFailed: { type: 'final', output: FAILED },
     ...CUT_STATE,
     ...FAILED_STATE,
   },

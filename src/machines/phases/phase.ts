@@ -50,6 +50,8 @@ export interface OwnLimit<Input> {
 export const record = (_: unknown, _fact: MachineFact): void => {}
 
 export const OK: PhaseOutput = { outcome: 'ok' }
+/** The end of a phase of hooks some of which failed; each of them has said its error. */
+export const FAILED: PhaseOutput = { outcome: 'failed' }
 /**
  * Ended by a limit of its own that the user chose (a watch grace, a connection timeout), or cut
  * when nothing was left to lose: reported, but no failure.

@@ -1,7 +1,7 @@
 import { enqueueActions, setup } from 'xstate'
-import type { ErrorRecord, LifecycleFact } from '../../base/events.ts'
+import type { LifecycleFact } from '../../base/events.ts'
 import { type HookPlan, hookLimitMs, hookMachine } from './hook.ts'
-import { CUT_STATE, type CutEvent, OK, outputOfFinalState, type PhaseOutput, record } from './phase.ts'
+import { CUT_STATE, type CutEvent, FAILED, OK, outputOfFinalState, type PhaseOutput, record } from './phase.ts'
 
 /**
  * Runs the pre-shutdown hooks by their dependencies and collects every failure; a failing hook
@@ -76,20 +76,18 @@ export function findCycle(after: ReadonlyMap<string, readonly string[]>): string
 }
 
 /**
- * Errors of hooks as one: a single text as it is, several as `[a, b]`. @see apimachinery
- * pkg/util/errors/errors.go aggregate.Error
+ * No more than what decides how the phase goes on, because a checker tells apart whatever is kept:
+ * names are in the order of registration and not of time, and the errors are in the facts.
  */
-export function aggregate(errors: readonly { readonly name: string; readonly error: ErrorRecord }[], prefix: string): ErrorRecord {
-  const texts = [...new Set(errors.map(({ name, error }) => `${prefix} "${name}" failed: ${error.message}`))]
-  return { name: 'AggregateError', message: texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]` }
-}
-
 export interface PreShutdownHooksContext {
   readonly hooks: readonly PlannedHook[]
   readonly running: readonly string[]
   readonly ended: readonly string[]
-  readonly failures: readonly { readonly name: string; readonly error: ErrorRecord }[]
+  readonly haveFailed: boolean
 }
+
+/** The names of the hooks of which that holds. */
+const namesOf = (hooks: readonly PlannedHook[], holds: (name: string) => boolean): string[] => hooks.map(({ name }) => name).filter(holds)
 
 const CHILD = 'pre-shutdown-hook:'
 const ended = (name: string, output: PhaseOutput): Omit<Extract<LifecycleFact, { type: 'hook.ended' }>, 'durationMs'> => ({
@@ -114,7 +112,9 @@ export const preShutdownHooksMachine = setup({
       const over = new Set(context.ended)
       const begun = new Set([...context.running, ...context.ended])
       const ready = context.hooks.filter(({ name, after }) => !begun.has(name) && after.every((other) => over.has(other)))
-      enqueue.assign({ running: [...context.running, ...ready.map((hook) => hook.name)] })
+      enqueue.assign({
+        running: namesOf(context.hooks, (name) => context.running.includes(name) || ready.some((hook) => hook.name === name)),
+      })
       for (const hook of ready) {
         enqueue({ type: 'record', params: { type: 'hook.started', kind: 'pre-shutdown', name: hook.name, limitMs: hookLimitMs(hook) } })
         enqueue.spawnChild('hook', { id: CHILD + hook.name, input: { kind: 'pre-shutdown', name: hook.name, timeoutMs: hook.timeoutMs } })
@@ -127,8 +127,8 @@ export const preShutdownHooksMachine = setup({
       enqueue({ type: 'record', params: ended(name, output) })
       enqueue.assign({
         running: context.running.filter((other) => other !== name),
-        ended: [...context.ended, name],
-        failures: output.error ? [...context.failures, { name, error: output.error }] : context.failures,
+        ended: namesOf(context.hooks, (other) => other === name || context.ended.includes(other)),
+        haveFailed: context.haveFailed || output.outcome === 'failed',
       })
     }),
     recordRest: enqueueActions(({ context, enqueue }) => {
@@ -142,11 +142,11 @@ export const preShutdownHooksMachine = setup({
   },
   guards: {
     allEnded: ({ context }) => context.ended.length === context.hooks.length,
-    someFailed: ({ context }) => context.ended.length === context.hooks.length && context.failures.length > 0,
+    someFailed: ({ context }) => context.ended.length === context.hooks.length && context.haveFailed,
   },
 }).createMachine({
   id: 'pre-shutdown-hooks',
-  context: ({ input }) => ({ hooks: input.hooks, running: [], ended: [], failures: [] }),
+  context: ({ input }) => ({ hooks: input.hooks, running: [], ended: [], haveFailed: false }),
   initial: 'running',
   states: {
     running: {
@@ -161,7 +161,7 @@ export const preShutdownHooksMachine = setup({
       },
     },
     done: { type: 'final', output: OK },
-    failed: { type: 'final', output: ({ context }) => ({ outcome: 'failed', error: aggregate(context.failures, 'PreShutdownHook') }) },
+    failed: { type: 'final', output: FAILED },
     ...CUT_STATE,
   },
   output: outputOfFinalState,
