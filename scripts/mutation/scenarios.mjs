@@ -62,19 +62,10 @@ const stoppedAfter = (regions = ['announce'], events = []) => ({
     return isReady && place(root, 'stop') === 'living' ? [...events, STOP] : events
   },
 })
-const drainWatches = { outcomes: [resolves({ after: 0 }), resolves({ after: 1 }), rejects()] }
-const { awaitMuxSignal } = EFFECTS
-const nameHandlers = { outcomes: [resolves({ running: 0 }), resolves({ running: 1 }), rejects()] }
-const terminateWatches = { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] }
-const destroyConnections = terminateWatches
 /** What answers, if at all, without trouble. @param {readonly string[]} effects */
 const smooth = (effects) => ({
   children: {
-    drainWatches,
-    terminateWatches,
-    destroyConnections,
-    nameHandlers,
-    awaitMuxSignal,
+    ...EFFECTS,
     ...Object.fromEntries(effects.map((name) => [name, { outcomes: [resolves()] }])),
   },
 })

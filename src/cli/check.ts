@@ -16,6 +16,7 @@ import { journalOf } from '../model/life/journal.ts'
 import { inWordsOfLife } from '../model/life/life-trace.ts'
 import { exploreLifecycle, invariantsOf, planOf, verdictsOf } from '../model/life/lifecycle-model.ts'
 import { timedProperties } from '../model/life/lifecycle-timed.ts'
+import { withRepresentatives } from '../model/life/representatives.ts'
 import type { TlsOptions } from '../options/rows/tls.ts'
 import type { Finding } from '../tls/examine.ts'
 import { certificatesText, examineCertificates } from './check-certificates.ts'
@@ -49,7 +50,9 @@ export async function checkCommand(host: CliHost, args: readonly string[]): Prom
   const plans = about(options, () => plansOf(life, mode, config !== undefined))
   if (modelFile !== undefined && plans.length > 1)
     throw optionError('--promela', modelFile, 'together with --mode refuse or --mode retry-after')
-  for (const plan of plans) {
+  for (const whole of plans) {
+    // A property of the user's may name any hook.
+    const plan = properties.length === 0 ? withRepresentatives(whole) : whole
     const from = systemClock.now()
     const onProgress = (found: number, taken: number): void => progress.update(plan.mode, found, taken)
     const exploration = about(options, () => exploreLifecycle(plan, { statesMax, outside, onProgress }))
@@ -57,7 +60,7 @@ export async function checkCommand(host: CliHost, args: readonly string[]): Prom
     if (modelFile !== undefined) await writePromela(modelFile, exploration, property === undefined ? undefined : chosen[0])
     const verdicts = verdictsOf(exploration, chosen, outside)
     progress.clear()
-    const result = checkedMode(plan.mode, exploration, verdicts, systemClock.now() - from)
+    const result = checkedMode(whole, plan, exploration, verdicts, systemClock.now() - from)
     checked.push(result)
     if (!options.json) host.stdout.write(verdictsText(result, style))
     const failed = verdicts.find(({ trace }) => trace)

@@ -1,5 +1,6 @@
 import { type Exploration, unreached, untaken, untakenText, type Verdict } from '#model'
 import { BOLD, painter, RED } from '../base/cells.ts'
+import type { LifePlan } from '../machines/lifecycle.ts'
 import type { Mode } from '../machines/wiring.ts'
 
 /** What was found out about a life in one mode of refusing. */
@@ -8,14 +9,23 @@ export interface CheckedMode {
   readonly states: number
   readonly edges: number
   readonly ms: number
+  /** How many post-start hooks it has, and how many of them stand for all. */
+  readonly postStartHooks: { readonly registered: number; readonly explored: number }
   readonly properties: readonly Pick<Verdict, 'id' | 'text' | 'holds' | 'vacuous'>[]
   /** Ids of the states that no run enters, and the transitions that none takes. */
   readonly unreached: readonly string[]
   readonly untaken: readonly string[]
 }
 
-export const checkedMode = (mode: Mode, exploration: Exploration, verdicts: readonly Verdict[], ms: number): CheckedMode => ({
+export const checkedMode = (
+  { mode, postStartHooks = [] }: LifePlan,
+  explored: LifePlan,
+  exploration: Exploration,
+  verdicts: readonly Verdict[],
+  ms: number,
+): CheckedMode => ({
   mode,
+  postStartHooks: { registered: postStartHooks.length, explored: explored.postStartHooks?.length ?? 0 },
   states: exploration.graph.stateCount,
   edges: exploration.graph.edgeCount,
   ms: Math.round(ms),
@@ -45,8 +55,11 @@ export function verdictsText(checked: CheckedMode, { verbose, color }: VerdictsT
   })
   const held = properties.filter(({ holds }) => holds).length
   const sum = `${mode}: ${held} of ${properties.length} hold, ${groupedDigits(states)} states, ${(ms / 1_000).toFixed(1)} s`
-  return `${[paint(held < properties.length ? RED : BOLD, sum), ...lines, ...coverageLines(checked, verbose)].join('\n')}\n`
+  return `${[paint(held < properties.length ? RED : BOLD, sum), ...lines, ...hooksLines(checked), ...coverageLines(checked, verbose)].join('\n')}\n`
 }
+
+const hooksLines = ({ postStartHooks: { registered, explored } }: CheckedMode): string[] =>
+  explored === registered ? [] : [`  ${explored} of ${registered} post-start hooks stand for all: they differ in nothing but their names`]
 
 /**
  * What no run comes to. In most lives that is the part of the machine that they do not use, so

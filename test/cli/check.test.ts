@@ -41,6 +41,32 @@ describe('quiesce check', () => {
     expect(held).toBe(all)
   })
 
+  test('three post-start hooks for all, unless a property may name any of them', async () => {
+    const lives = async (name: string, properties: string, ...more: string[]) => {
+      const path = join(folder, name)
+      await writeFile(
+        path,
+        `import { createServer } from ${source('index.ts')}
+import { happening, inOrder } from ${source('testing/index.ts')}
+const server = createServer({ listener: () => {} })
+for (const name of ['a', 'b', 'c', 'd', 'e']) server.addPostStartHook(name, () => {})
+export default server
+${properties}`,
+      )
+      return await run('--config', path, '--outside', 'stop', '--mode', 'refuse', ...more)
+    }
+    const { code, out } = await lives('hooks.mjs', '')
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringContaining('\n  3 of 5 post-start hooks stand for all: they differ in nothing but their names\n') as string,
+    })
+    const printed = await lives('hooks-too.mjs', '', '--json')
+    expect(JSON.parse(printed.out)).toMatchObject({ lives: [{ postStartHooks: { registered: 5, explored: 3 } }] })
+    const own = "export const properties = [inOrder('e/last', 'x', happening, ['StopRequested'], 'Ended')]"
+    const named = await lives('hooks-named.mjs', own, '--json')
+    expect(JSON.parse(named.out)).toMatchObject({ lives: [{ postStartHooks: { registered: 5, explored: 5 } }] })
+  })
+
   test('a property that is about nothing does not hold, alone and before one that is violated', async () => {
     const path = await lifeModule('vacuous.mjs', 'NotAcceptingNewRequest')
     const text = await readFile(path, 'utf8')

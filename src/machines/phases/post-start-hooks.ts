@@ -62,9 +62,10 @@ export function postStartHooksRegion(phase: string, row: PhaseRow, mode: Mode, h
             signals: {
               initial: 'open',
               states: {
-                open: { on: { [until]: 'aborting' } },
-                aborting: { invoke: { id: 'abort-post-start-hooks', src: 'abortPostStartHooks', onDone: 'aborted', onError: 'aborted' } },
-                aborted: {},
+                open: { on: { [until]: 'aborted' } },
+                // It cannot fail, and whether it has answered decides nothing: a state for that would
+                // double those of the whole life.
+                aborted: { invoke: { id: 'abort-post-start-hooks', src: 'abortPostStartHooks' } },
               },
             },
           },

@@ -32,6 +32,7 @@ import { inWordsOfLife } from './life-trace.ts'
 import { lifecycleInvariants } from './lifecycle-invariants.ts'
 import { timedProperties } from './lifecycle-timed.ts'
 import { OUTSIDE, OUTSIDE_EVENTS, type OutsideEvent } from './outside-events.ts'
+import { withRepresentatives } from './representatives.ts'
 import { A_PLAN } from './specified.ts'
 
 const MODEL_OPTIONS = defineOptions({
@@ -50,10 +51,14 @@ const MODEL_OPTIONS = defineOptions({
     meaning: 'How many states the life may have; the check ends with an error above that',
   }),
   /**
-   * The share of steps to recheck, as in {@link explore}.
-   * @default 64
+   * The share of steps to recheck, as in {@link explore}. All code in the steps of a life is ours,
+   * and its tests recheck it.
+   * @default 0: none
    */
-  recheckEvery: option(integer(0, Number.MAX_SAFE_INTEGER), { default: 64, meaning: 'Every how many steps one is computed twice' }),
+  recheckEvery: option(integer(0, Number.MAX_SAFE_INTEGER), {
+    default: 0,
+    meaning: 'Every how many steps one is computed twice; 0 for none',
+  }),
   /** The observer of progress, as in {@link explore}. */
   onProgress: option(
     value<(found: number, taken: number) => void>('a function', (given) => typeof given === 'function'),
@@ -73,8 +78,9 @@ export interface LifecycleModelOptions extends UserOptions<typeof MODEL_OPTIONS>
 
 const MUX_ANSWERS: readonly MuxAnswer[] = [{ type: 'complete' }, { type: 'failed', error: { name: 'Error', message: 'failed' } }]
 
-/** Effects whose answer is looked at. */
+/** Effects whose answer is looked at, and the one whose answer is not. */
 export const EFFECTS = {
+  abortPostStartHooks: { outcomes: [] },
   drainWatches: { outcomes: [resolves({ after: 0 }), resolves({ after: 1 }), rejects()] },
   terminateWatches: { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] },
   destroyConnections: { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] },
@@ -170,7 +176,8 @@ export interface CheckLifeOptions extends UserOptions<typeof CHECK_LIFE_OPTIONS>
 
 /**
  * Checks a life of yours, as it is registered and configured, without starting it: every invariant,
- * on every state it can reach. Traces are in the words of a report.
+ * on every state it can reach. Traces are in the words of a report. Of more than three post-start
+ * hooks three stand for all, unless `properties` has some, which may name any.
  *
  *     assertHolds(checkLife(makeServer()))
  *
@@ -180,7 +187,8 @@ export interface CheckLifeOptions extends UserOptions<typeof CHECK_LIFE_OPTIONS>
  */
 export function checkLife(life: Life, options: CheckLifeOptions = {}): Verdict[] {
   const { mode, timed, properties = [], ...limits } = readOptions(CHECK_LIFE_OPTIONS, options)
-  const plan = planOf(life, mode)
+  const own = planOf(life, mode)
+  const plan = properties.length === 0 ? withRepresentatives(own) : own
   const exploration = exploreLifecycle(plan, limits)
   const verdicts = verdictsOf(exploration, [...invariantsOf(plan), ...(timed ? timedProperties() : []), ...properties], limits.outside)
   return verdicts.map((verdict) => (verdict.trace ? { ...verdict, trace: inWordsOfLife(verdict.trace) } : verdict))

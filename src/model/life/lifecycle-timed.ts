@@ -25,7 +25,6 @@ const PHASES_OF: Readonly<Record<keyof Reserves, readonly PhaseName[]>> = {
  * and the end by force. A test runs them.
  */
 export const SYNCHRONOUS: readonly string[] = [
-  'abortPostStartHooks',
   'beginNotifying',
   'completeNotifying',
   'closeListenerNow',

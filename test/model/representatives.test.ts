@@ -1,0 +1,152 @@
+// Three post-start hooks stand for ten: whatever ten can do, seen by one of them, three can do.
+// Fails when: the rest of a life sees more of a hook than whether one has failed and one still
+// runs, so that a life with many hooks would be checked by one that is unlike it.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type ActorState, type Choice, type Effect, Model } from '#model'
+import { composeLifecycle, type LifePlan } from '#src/machines/lifecycle.ts'
+import { factOf } from '#src/model/life/facts.ts'
+import { environmentOf } from '#src/model/life/lifecycle-model.ts'
+import { REPRESENTATIVES, withRepresentatives } from '#src/model/life/representatives.ts'
+import { PROFILES } from '../support/fake-effects.ts'
+
+const MODES = ['refuse', 'retry-after'] as const
+const HOOKS = 10
+
+function planWith(mode: LifePlan['mode'], hooks: number): LifePlan {
+  const names = Array.from({ length: hooks }, (_, i) => `hook-${i}`)
+  return {
+    mode,
+    postStartHooks: names.map((name) => ({ kind: 'post-start', name, timeoutMs: 1_000 })),
+    input: {
+      profiles: PROFILES,
+      notifyClients: 'gradual',
+      connectionTimeoutMs: 1_000,
+      preShutdownHooks: [],
+      destroyFunctions: [],
+      destroyOrder: 'registration',
+    },
+  }
+}
+
+const modelOf = (plan: LifePlan): Model => {
+  const { input, events, children } = environmentOf(plan, {})
+  return new Model(composeLifecycle(plan), { input, events, children }, 0)
+}
+
+interface Step {
+  /** What happens: the same text for the same thing in both lives. */
+  readonly taken: string
+  /** The hook that it happens to. */
+  readonly hook: string | undefined
+  readonly fails: boolean
+  readonly said: readonly string[]
+  /** What may happen next. */
+  readonly next: readonly string[]
+}
+
+const hookIn = (text: string): string | undefined => /hook-\d+/.exec(text)?.[0]
+const textOf = ({ kind, path, event, label }: Choice): string => `${kind} ${path.text} ${event.type} ${label}`
+const saidIn = (effects: readonly Effect[]): string[] => effects.map((effect) => JSON.stringify(factOf(effect) ?? effect.type))
+const stepOf = (taken: string, effects: readonly Effect[], next: readonly Choice[]): Step => ({
+  taken,
+  hook: hookIn(taken),
+  fails: taken.includes('xstate.error.'),
+  said: saidIn(effects),
+  next: next.map(textOf).sort(),
+})
+
+/** A way through a life: which of the things that may happen does is up to `decide`. */
+function way(model: Model, decide: (choices: readonly Choice[]) => Choice | undefined): Step[] {
+  const start = model.start()
+  let at: ActorState = start.freeze()
+  let choices = model.choices.at(at)
+  const steps = [stepOf('', start.effects, choices)]
+  for (let choice = decide(choices); choice; choice = decide(choices)) {
+    const taken = model.take(at, choice)
+    at = taken.freeze()
+    choices = model.choices.at(at)
+    steps.push(stepOf(textOf(choice), taken.effects, choices))
+  }
+  return steps
+}
+
+/** The hook that is looked at, the one that fails first of the others, and the one that runs longest. */
+function witnesses(steps: readonly Step[], observed: string): string[] {
+  const ends = steps.flatMap(({ hook, fails }) => (hook === undefined || hook === observed ? [] : [{ hook, fails }]))
+  const chosen = new Set([observed])
+  const first = ends.find(({ fails }) => fails)
+  if (first) chosen.add(first.hook)
+  const names = Array.from({ length: HOOKS }, (_, i) => `hook-${i}`)
+  const lasting = names.find((name) => !chosen.has(name) && !ends.some(({ hook }) => hook === name))
+  const last = lasting ?? ends.findLast(({ hook }) => !chosen.has(hook))?.hook
+  if (last !== undefined) chosen.add(last)
+  for (const name of names) if (chosen.size < REPRESENTATIVES) chosen.add(name)
+  return names.filter((name) => chosen.has(name))
+}
+
+/** The way of ten as three of them see it, under the names of the three. */
+function seenBy(steps: readonly Step[], names: readonly string[]): Step[] {
+  const isSeen = (text: string): boolean => {
+    const hook = hookIn(text)
+    return hook === undefined || names.includes(hook)
+  }
+  const renamed = (text: string): string => text.replace(/hook-\d+/g, (name) => `hook-${names.indexOf(name)}`)
+  return steps.map(({ taken, hook, fails, said, next }) => ({
+    taken: isSeen(taken) ? renamed(taken) : 'unseen',
+    hook,
+    fails,
+    said: said.filter(isSeen).map(renamed),
+    next: next.filter(isSeen).map(renamed).sort(),
+  }))
+}
+
+const comparable = ({ taken, said, next }: Step) => ({ taken, said, next })
+
+test.each(MODES)('what ten hooks do is what three of them do (%s)', (mode) => {
+  const [ten, three] = [modelOf(planWith(mode, HOOKS)), modelOf(planWith(mode, REPRESENTATIVES))]
+  const ends = { failed: 0, whole: 0 }
+  fc.assert(
+    fc.property(
+      fc.array(fc.nat(), { minLength: 20, maxLength: 120 }),
+      fc.nat(HOOKS - 1),
+      fc.boolean(),
+      (decisions, observed, favoursEnds) => {
+        let i = 0
+        const steps = way(ten, (choices) => {
+          // The life starts, and is not over before its hooks have had time.
+          const decision = decisions[i++]
+          if (decision === undefined) return undefined
+          if (i === 1) return choices.find(({ event }) => event.type === 'start') ?? choices[0]
+          const good = choices.filter(({ kind, event }) => kind === 'outcome' && event.type.startsWith('xstate.done.'))
+          const likely = favoursEnds && good.length > 0 && decision % 16 > 0 ? good : choices
+          return likely[decision % likely.length]
+        })
+        if (steps.some(({ said }) => said.some((text) => text.includes('"PostStartHooksDone"')))) ends.whole++
+        if (steps.filter(({ hook, fails }) => hook !== undefined && fails).length > 1) ends.failed++
+        const seen = seenBy(steps, witnesses(steps, `hook-${observed}`))
+        // What happens to the others is not seen at all.
+        for (const { taken, said } of seen) if (taken === 'unseen') expect(said).toEqual([])
+        const expected = seen.filter(({ taken }) => taken !== 'unseen')
+        let next = 0
+        const taken = way(three, (choices) => {
+          const wanted = expected[++next]
+          if (wanted === undefined) return undefined
+          const choice = choices.find((choice) => textOf(choice) === wanted.taken)
+          expect(choice?.label ?? `three cannot: ${wanted.taken}`).toBe(choice?.label)
+          return choice
+        })
+        expect(taken.map(comparable)).toEqual(expected.map(comparable))
+      },
+    ),
+    { numRuns: 150 },
+  )
+  expect(ends.failed).toBeGreaterThan(0)
+  expect(ends.whole).toBeGreaterThan(0)
+})
+
+test('a life with fewer hooks is checked as it is', () => {
+  const plan = planWith('refuse', REPRESENTATIVES)
+  expect(withRepresentatives(plan)).toBe(plan)
+  expect(withRepresentatives(planWith('refuse', HOOKS)).postStartHooks?.map(({ name }) => name)).toEqual(['hook-0', 'hook-1', 'hook-2'])
+})
