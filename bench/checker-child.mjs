@@ -4,10 +4,13 @@
 //   node --expose-gc bench/checker-child.mjs counters
 //   node --expose-gc bench/checker-child.mjs post-start 2 [FILE.pml]
 import { writeFileSync } from 'node:fs'
-import { assign, setup } from 'xstate'
+import { assign, sendTo, setup } from 'xstate'
+import { storeMachine } from '../build/packages/apiserver/src/store/store-machine.js'
 import { explore, promela } from '../build/packages/model/src/index.js'
 import { createServer } from '../build/src/index.js'
 import { exploreLifecycle, planOf } from '../build/src/model/life/lifecycle-model.js'
+import { withRepresentatives } from '../build/src/model/life/representatives.js'
+import { STORE } from '../scripts/mutation/beside-checks.mjs'
 
 const MAX = 30
 
@@ -34,6 +37,24 @@ function counters() {
   return setup({ actors: { group } }).createMachine({ id: 'counters', type: 'parallel', states })
 }
 
+/** What becomes of a store that is open. */
+const CHANGES = ['recovered', 'degraded', 'lost']
+
+/** Stores of an API server side by side, which are opened and closed together, and lost one by one. */
+function stores(count) {
+  const names = Array.from({ length: count }, (_, i) => `store-${i}`)
+  const told = (to, type) => ({ actions: to.map((name) => sendTo(name, { type })) })
+  const changes = names.flatMap((name) => CHANGES.map((type) => [`${name} ${type}`, told([name], type)]))
+  const on = { open: told(names, 'open'), close: told(names, 'close'), ...Object.fromEntries(changes) }
+  const machine = setup({ actors: { store: storeMachine } }).createMachine({
+    id: 'stores',
+    type: 'parallel',
+    on,
+    states: Object.fromEntries(names.map((id) => [id, { invoke: { id, src: 'store' } }])),
+  })
+  return { machine, events: Object.keys(on).map((type) => ({ type })) }
+}
+
 /** What a life may have more of. */
 const ADDS = {
   'post-start': (server, name) => server.addPostStartHook(name, () => {}),
@@ -46,12 +67,28 @@ const ADDS = {
 function lifeWith(what, count) {
   const server = createServer({ listener: () => {} }, { logger: false, platform: 'kubernetes' })
   for (let i = 0; i < count && ADDS[what]; i++) ADDS[what](server, `n${i}`)
-  const plan = planOf(server, 'refuse')
+  const plan = withRepresentatives(planOf(server, 'refuse'))
   return what === 'mux' ? { ...plan, muxSignals: Array.from({ length: count }, (_, i) => `n${i}`) } : plan
 }
 
 const [what, count, file] = process.argv.slice(2)
-const system = what === 'counters' ? counters() : lifeWith(what, Number(count))
+const STATES_MAX = 2_000_000
+/** What is explored, by its name; all else is a life. */
+const explorations = {
+  counters: () => {
+    const system = counters()
+    return () => explore(system, { statesMax: STATES_MAX })
+  },
+  stores: () => {
+    const { machine, events } = stores(Number(count))
+    return () => explore(machine, { events, children: STORE.options.children, statesMax: STATES_MAX })
+  },
+}
+const aLife = () => {
+  const plan = lifeWith(what, Number(count))
+  return () => exploreLifecycle(plan)
+}
+const exploring = (explorations[what] ?? aLife)()
 /** Two collections may find less than three; what stays the same is what is in use. */
 async function heapUsed() {
   for (let before = Number.POSITIVE_INFINITY; ; ) {
@@ -65,7 +102,7 @@ async function heapUsed() {
 }
 const heap = await heapUsed()
 const [from, start] = [process.cpuUsage(), performance.now()]
-const exploration = what === 'counters' ? explore(system, { statesMax: 2_000_000 }) : exploreLifecycle(system)
+const exploration = exploring()
 const seconds = (performance.now() - start) / 1e3
 const cpu = process.cpuUsage(from).user / 1e6
 const bytes = (await heapUsed()) - heap

@@ -26,12 +26,13 @@ const explored = (...args) => JSON.parse(execFileSync(process.execPath, ['--expo
 
 /** How many of each, to where a life takes a minute. */
 const GROWTH = {
-  'post-start': [1, 2, 3],
-  'pre-shutdown': [1, 2, 4, 6],
-  'pre-shutdown, side by side': [2, 3, 4],
-  destroy: [1, 4, 6],
+  'post-start': [1, 2, 3, 10],
+  'pre-shutdown': [1, 4, 10],
+  'pre-shutdown, side by side': [2, 4, 6],
+  destroy: [1, 4, 10],
   mux: [1, 2],
   phase: [1, 2],
+  stores: [1, 2, 3],
 }
 const SYSTEMS = { 'three counters up to 30': ['counters'], 'a life without hooks': ['post-start', '0'] }
 

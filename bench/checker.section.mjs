@@ -1,18 +1,30 @@
 // @ts-check
 // What the model checker costs, how that grows, and spin beside it.
-import { rowOf, tableOf } from './verdict.mjs'
+import { fact, rowOf, tableOf } from './verdict.mjs'
 
 /** @typedef {import('./checker.mjs').Result} Result */
 
 const STATES_MIN = 100_000
+/** For a life with ten hooks. */
+const TEN = { hooks: 10, secondsMax: 10 }
 
 const grouped = (/** @type {number} */ count) => Math.round(count).toLocaleString('en')
 
 /** @param {Result} result */
-const rows = ({ systems }) =>
-  Object.entries(systems).map(([name, { rate }], i) =>
+const rows = ({ systems, growth }) => [
+  ...Object.entries(systems).map(([name, { rate }], i) =>
     rowOf(`${name}, states a second of CPU`, rate, { digits: 0, ...(i === 0 && { target: { atLeast: STATES_MIN } }) }),
-  )
+  ),
+  ...growth
+    .filter(({ count }) => count === TEN.hooks)
+    .map(({ what, cpu }) =>
+      rowOf(`a life with ${TEN.hooks} ${WHAT[/** @type {keyof typeof WHAT} */ (what)]}, CPU`, fact(cpu), {
+        unit: 's',
+        digits: 1,
+        target: { atMost: TEN.secondsMax },
+      }),
+    ),
+]
 
 const WHAT = {
   'post-start': 'post-start hooks',
@@ -21,6 +33,7 @@ const WHAT = {
   destroy: 'destroy functions',
   mux: 'mux-complete signals',
   phase: "phases of one's own, side by side",
+  stores: 'stores of an API server and nothing else',
 }
 
 /** @param {Result} result */
@@ -64,7 +77,7 @@ function markdown({ systems, growth, spin, rounds }) {
 
 ${sizes}
 
-How the states grow with what a life has, in the mode refuse, started and stopped at any time; each was explored once. Post-start hooks multiply the states, because they run side by side and each order of their answers is a way of its own.
+How the states grow with what a life has, in the mode refuse, started and stopped at any time; each was explored once. Post-start hooks multiply the states, because they run side by side and each order of their answers is a way of its own; of more than three, three stand for all ([decision 99](https://github.com/quiesce/quiesce/blob/main/docs/decisions/0099-a-life-with-many-hooks-is-checked.md)).
 
 ${grows}
 
