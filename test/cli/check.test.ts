@@ -53,7 +53,7 @@ for (const name of ['a', 'b', 'c', 'd', 'e']) server.addPostStartHook(name, () =
 export default server
 ${properties}`,
       )
-      return await run('--config', path, '--outside', 'stop', '--mode', 'refuse', ...more)
+      return run('--config', path, '--outside', 'stop', '--mode', 'refuse', ...more)
     }
     const { code, out } = await lives('hooks.mjs', '')
     expect({ code, out }).toEqual({
