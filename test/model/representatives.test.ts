@@ -71,7 +71,7 @@ function way(model: Model, decide: (choices: readonly Choice[]) => Choice | unde
   return steps
 }
 
-/** The hook that is looked at, the one that fails first of the others, and the one that runs longest. */
+/** The hook that is looked at; of the others, the first to fail, and the last to end. */
 function witnesses(steps: readonly Step[], observed: string): string[] {
   const ends = steps.flatMap(({ hook, fails }) => (hook === undefined || hook === observed ? [] : [{ hook, fails }]))
   const chosen = new Set([observed])

@@ -63,8 +63,8 @@ export function postStartHooksRegion(phase: string, row: PhaseRow, mode: Mode, h
               initial: 'open',
               states: {
                 open: { on: { [until]: 'aborted' } },
-                // It cannot fail, and whether it has answered decides nothing: a state for that would
-                // double those of the whole life.
+                // It cannot fail, and whether it has answered decides nothing: a state for
+                // that would double those of the whole life.
                 aborted: { invoke: { id: 'abort-post-start-hooks', src: 'abortPostStartHooks' } },
               },
             },
