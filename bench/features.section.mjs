@@ -27,10 +27,12 @@ const SHORT = /** @type {Record<string, string>} */ ({
   nest: 'Ne',
   effect: 'E',
   go: 'Go',
+  kubernetes: 'K8',
+  uvicorn: 'U',
 })
 
 /** Systems that others compare with, which nothing here starts. */
-const NOT_STARTED = ['the generic API server of Kubernetes', 'uvicorn', 'Spring Boot', 'ASP.NET Core', 'Akka CoordinatedShutdown', 'Envoy']
+const NOT_STARTED = ['Spring Boot', 'ASP.NET Core', 'Akka CoordinatedShutdown', 'Envoy']
 
 const rowsOfAll = () => Object.values(SECTIONS).flatMap((rows) => Object.keys(rows))
 /** @param {System} system @param {string} row @returns {Verdict} */

@@ -19,7 +19,7 @@ const PYTHON = join(FOLDER, 'venv/bin/python')
 /** @typedef {'Go, Server.Shutdown' | 'uvicorn'} Reference */
 /** @typedef {import('./replicas.mjs').ReplicaOptions} ReplicaOptions */
 
-/** @type {Record<Reference, { hasHttp2: boolean, prepare: () => void, version: () => string, command: (options: ReplicaOptions, folder: string) => string[] }>} */
+/** @type {Record<Reference, { hasHttp2: boolean, interpreter?: string, prepare: () => void, version: () => string, command: (options: ReplicaOptions, folder: string) => string[] }>} */
 export const REFERENCES = {
   'Go, Server.Shutdown': {
     hasHttp2: true,
@@ -29,6 +29,7 @@ export const REFERENCES = {
   },
   uvicorn: {
     hasHttp2: false,
+    interpreter: PYTHON,
     prepare() {
       if (existsSync(PYTHON) && spawnSync(PYTHON, ['-c', 'import uvicorn, websockets']).status === 0) return
       run('python3', ['-m', 'venv', join(FOLDER, 'venv')])
