@@ -71,6 +71,7 @@ function markdown(result) {
 - **Event stream**: an event that never came, or came twice, after the client went on elsewhere with \`Last-Event-ID\`. A stream that was broken off and resumed whole is no loss.
 - **Answer of a model**: an event stream that ends by itself and did not come whole.
 - **WebSocket echo**: a message that was sent before the client had heard of a close as going away (1001, or 1012), and has no echo; or an upgrade that was not answered with 101. Messages that crossed the close on the wire count.
+- **Uploads over HTTP/2**: node lets a client send 64 KiB before it has to hear that they were read, so that 5 MB over a link of 50 ms take it about as long as all of these servers have; what a deadline cuts is lost.
 - **Servers**: quiesce with its defaults on \`node:http\`, \`node:https\` and \`node:http2\`. [The other libraries](../bench/peers.mjs) and Go's \`Server.Shutdown\` have 8 s, as quiesce has by default, and their applications end their event streams and WebSockets themselves. uvicorn ends with \`--timeout-graceful-shutdown 8\`, and gives an application no way to end its event streams. What does not claim HTTP/2 is not measured over it.
 - **The end** is the longest from SIGTERM to the exit. Clients leave a server that goes on for as long as it is used after 2 s (GET and POST) or 9 s (the rest); so a server that keeps its connections loses nothing, and does not end either.
 
