@@ -37,7 +37,12 @@ export const JUDGES_OF_END = {
         ? partly(`closed after ${seconds(idleMs)}`)
         : no(`closed after ${seconds(idleMs)}`)
   },
-  51: ({ drain: { answer } }) => (answer?.told ? yes('Connection: close') : no(`Connection: ${answer?.headers?.connection ?? 'without'}`)),
+  51: ({ drain: { answer }, late }) => {
+    if (!answer?.told) return no(`Connection: ${answer?.headers?.connection ?? 'without'}`)
+    return isRefusal(late?.fresh?.what) && late.answer?.told === false
+      ? partly(`Connection: close, but not where late requests get ${late.fresh.what}`)
+      : yes('Connection: close')
+  },
   52: ({ load }) =>
     load.lost === 0
       ? yes(`no client of 40 lost a request; the server told ${load.told} of them to leave`)
@@ -88,20 +93,26 @@ export const JUDGES_OF_END = {
     !isRefusal(drain.late.what) && isRefusal(late.fresh.what)
       ? yes(`by option: ${drain.late.what}, or ${late.fresh.what}`)
       : no('there is no choice'),
-  64: ({ late }) =>
-    isRefusal(late.fresh.what)
-      ? late.free.what !== late.fresh.what
-        ? yes(`an exempt path reaches the application (${late.free.what}), others get ${late.fresh.what}`)
-        : no(`all paths get ${late.fresh.what}`)
-      : na('it refuses by closing the listener'),
+  64: ({ late }) => {
+    if (!isRefusal(late.fresh.what)) return na('it refuses by closing the listener')
+    if (late.free.what !== late.fresh.what)
+      return yes(`an exempt path reaches the application (${late.free.what}), others get ${late.fresh.what}`)
+    return late.live === '200'
+      ? partly(`liveness gets ${late.live}, the paths of the application get ${late.fresh.what}`)
+      : no(`all paths get ${late.fresh.what}`)
+  },
   65: ({ stuck: { ofStalled }, streams: { ofSocket } }) => {
     const evidence = `a stalled request: ${ofStalled.text}; an open WebSocket: ${ofSocket.text}`
     const forced = [ofStalled, ofSocket].filter(({ hung }) => !hung).length
     return forced === 2 ? yes(evidence) : forced ? partly(evidence) : no(evidence)
   },
-  66: ({ again: { end } }, system) => {
+  66: ({ again: { end, ofInterrupt } }, system) => {
     if (!system.signals) return na('the program has to listen for signals')
-    return bounded(end, `a second SIGTERM 0.9 s after the first: ${end.text}`)
+    const evidence = `a second SIGTERM 0.9 s after the first: ${end.text}`
+    // A process that does not listen for SIGINT is ended by it: that is not the system's doing.
+    return ofInterrupt && !ofInterrupt.hung && ofInterrupt.signal !== 'SIGINT'
+      ? partly(`${evidence}; SIGINT instead of the second: ${ofInterrupt.text}`)
+      : bounded(end, evidence)
   },
   67: (_, system) => (system.signals ? no('no signal skips only what is under way') : na('the program has to listen for signals')),
   69: ({ log: { share } }) =>

@@ -66,11 +66,12 @@ export const JUDGES_OF_PACKAGES = {
     const sent = names.filter((name) => said[name])
     const missing = names.filter((name) => !said[name])
     if (missing.length === 0) return yes(sent.join(', '))
-    return sent.length ? partly(`${sent.join(', ')} arrive, ${missing.join(', ')} does not`) : no('nothing arrives on NOTIFY_SOCKET')
+    if (sent.length) return partly(`${sent.join(', ')} arrive, ${missing.join(', ')} does not`)
+    return no(Object.keys(said).length ? `only ${Object.keys(said).join(', ')} arrives` : 'nothing arrives on NOTIFY_SOCKET')
   },
   86: shownOr(86, /terminationGracePeriod(?:Seconds)?/),
   87: shownOr(87, /preStop/, code),
-  88: ({ misuse }) => (misuse.error ? yes(`a duration of 'soon': ${misuse.error.slice(0, 120)}`) : no("a duration of 'soon' is taken")),
+  88: ({ misuse: { error, what = "a duration of 'soon'" } }) => (error ? yes(`${what}: ${error.slice(0, 120)}`) : no(`${what} is taken`)),
   89: (_, system) =>
     system.job === 'core'
       ? partly('types are in @types/node')

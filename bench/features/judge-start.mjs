@@ -79,11 +79,13 @@ export const JUDGES_OF_START = {
       ? yes(`live/ready during the delay: ${both(delay.health)}`)
       : no(`live/ready during the delay: ${both(delay.health)}`)
   },
-  13: ({ drain: { health, end } }, system) => {
+  13: ({ drain: { health, end }, late }, system) => {
     if (!system.health) return healthless(system)
     const answered = health.filter(({ live }) => /^\d+$/.test(live ?? ''))
     const last = answered.at(-1)?.at
     if (last !== undefined && last > end.afterMs - 1200) return yes(`answered until ${seconds(last)}, exit after ${seconds(end.afterMs)}`)
+    if (last === undefined && isRefusal(late?.fresh?.what) && late.live === '200')
+      return partly(`refused as soon as the drain begins; where late requests get ${late.fresh.what}, liveness gets ${late.live}`)
     return last === undefined
       ? no('refused as soon as the drain begins')
       : partly(`answered until ${seconds(last)}, exit after ${seconds(end.afterMs)}`)

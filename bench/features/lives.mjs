@@ -77,10 +77,11 @@ export async function late(system) {
   const free = await ask(life.port, '/free')
   const spoofed = await ask(life.port, '/', { headers: 'User-Agent: kube-apiserver/v1.30\r\n' })
   const old = other.closedAt ? undefined : await other.get('/', { ms: 1000 })
-  await Promise.all([pending, thirdPending])
+  const live = await healthOf(life, 'live')
+  const [answer] = await Promise.all([pending, thirdPending])
   const end = await life.ended(HUNG_MS)
   for (const client of [slow, other, third]) client.end()
-  return { fresh, free, spoofed, old, end }
+  return { fresh, free, spoofed, old, live, answer, end }
 }
 
 /** A connection that sends nothing, and then a request whose body never ends. */
@@ -125,18 +126,22 @@ export async function streams(system) {
   return { code: socket.code, ofSocket, ofStream, isWhole, said: client.received.includes('bye'), endedMs }
 }
 
-/** A second signal while a request is under way that takes long; and one during a delay. */
+/** A second signal while a request is under way that takes long; where SIGTERM does nothing, SIGINT. */
 export async function again(system) {
-  const life = await begin(system, { graceMs: 6000, totalMs: 7000 })
-  const client = new Client(life.port)
-  void client.get('/slow?ms=20000')
-  await until(() => life.event('slow begins'), 5000)
-  life.signal()
-  await sleep(900)
-  life.signal()
-  const end = await life.ended(4000)
-  client.end()
-  return { end }
+  const endOf = async (second) => {
+    const life = await begin(system, { graceMs: 6000, totalMs: 7000 })
+    const client = new Client(life.port)
+    void client.get('/slow?ms=20000')
+    await until(() => life.event('slow begins'), 5000)
+    life.signal()
+    await sleep(900)
+    life.signal(second)
+    const end = await life.ended(4000)
+    client.end()
+    return end
+  }
+  const end = await endOf('SIGTERM')
+  return { end, ofInterrupt: end.hung ? await endOf('SIGINT') : undefined }
 }
 
 /** Hooks: order, what they are told, what they may do, and when they run. */

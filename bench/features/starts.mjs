@@ -273,6 +273,7 @@ export async function misuse(system) {
   other.kill()
   return {
     error: life.event('misused') ? life.event('misused').error : `exit code ${event?.code}`,
+    what: life.event('misused')?.what,
     isDisposable: other.event('listening').isDisposable,
   }
 }

@@ -13,7 +13,7 @@ export const about = {
   job: 'program',
   rows: [
     1, 2, 3, 4, 6, 9, 10, 11, 12, 13, 15, 16, 17, 18, 20, 21, 22, 26, 27, 28, 29, 30, 32, 33, 35, 40, 41, 42, 43, 44, 46, 50, 51, 54, 55,
-    61, 62, 63, 66, 67, 69, 93,
+    61, 62, 63, 64, 66, 67, 69, 84, 85, 88, 92, 93,
   ],
   lives: [
     'start',
@@ -29,6 +29,8 @@ export const about = {
     'delayAndHook',
     'log',
     'http2',
+    'systemd',
+    'misuse',
   ],
   prepare: () => build('upstream/features/main.go', 'kubernetes'),
   place: 61,

@@ -117,7 +117,7 @@ func misuse() {
 	if err := utilerrors.NewAggregate(run.Validate()); err != nil {
 		said = err.Error()
 	}
-	note("misused", map[string]any{"error": said})
+	note("misused", map[string]any{"what": "a delay of -1 s", "error": said})
 }
 
 func serve(given plan) error {
