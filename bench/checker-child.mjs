@@ -34,7 +34,7 @@ function counters() {
     },
   })
   const states = Object.fromEntries(['requests', 'watches', 'listeners'].map((id) => [id, { invoke: { id, src: 'group' } }]))
-  return setup({ actors: { group } }).createMachine({ id: 'counters', type: 'parallel', states })
+  return { machine: setup({ actors: { group } }).createMachine({ id: 'counters', type: 'parallel', states }) }
 }
 
 /** What becomes of a store that is open. */
@@ -52,7 +52,8 @@ function stores(count) {
     on,
     states: Object.fromEntries(names.map((id) => [id, { invoke: { id, src: 'store' } }])),
   })
-  return { machine, events: Object.keys(on).map((type) => ({ type })) }
+  const events = Object.keys(on).map((type) => ({ type }))
+  return { machine, options: { events, children: STORE.options.children } }
 }
 
 /** What a life may have more of. */
@@ -72,23 +73,9 @@ function lifeWith(what, count) {
 }
 
 const [what, count, file] = process.argv.slice(2)
-const STATES_MAX = 2_000_000
-/** What is explored, by its name; all else is a life. */
-const explorations = {
-  counters: () => {
-    const system = counters()
-    return () => explore(system, { statesMax: STATES_MAX })
-  },
-  stores: () => {
-    const { machine, events } = stores(Number(count))
-    return () => explore(machine, { events, children: STORE.options.children, statesMax: STATES_MAX })
-  },
-}
-const aLife = () => {
-  const plan = lifeWith(what, Number(count))
-  return () => exploreLifecycle(plan)
-}
-const exploring = (explorations[what] ?? aLife)()
+/** What is made before the measurement; all that is neither of the first two is a life. */
+const system = { counters, stores }[what]?.(Number(count))
+const plan = system ? undefined : lifeWith(what, Number(count))
 /** Two collections may find less than three; what stays the same is what is in use. */
 async function heapUsed() {
   for (let before = Number.POSITIVE_INFINITY; ; ) {
@@ -102,7 +89,7 @@ async function heapUsed() {
 }
 const heap = await heapUsed()
 const [from, start] = [process.cpuUsage(), performance.now()]
-const exploration = exploring()
+const exploration = system ? explore(system.machine, { ...system.options, statesMax: 2_000_000 }) : exploreLifecycle(plan)
 const seconds = (performance.now() - start) / 1e3
 const cpu = process.cpuUsage(from).user / 1e6
 const bytes = (await heapUsed()) - heap

@@ -29,10 +29,7 @@ const CHILDREN = {
   nameHandlers: { outcomes: [resolves({ running: 0 }), resolves({ running: 1 }), rejects()] },
 }
 
-/**
- * As the checker's default: so many steps that it knows without asking xstate are computed by it
- * again.
- */
+/** One in so many of the steps that are known without asking xstate is computed by it again. */
 const RECHECK_EVERY = 256
 
 /**
