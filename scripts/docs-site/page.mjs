@@ -61,6 +61,8 @@ ${body}
 
 /** A column whose cells have more text than this, on average, is read line by line, and gets the room for it. */
 const LONG_TEXT = 40
+/** A column whose cells all have at most this is never broken, and needs no more room than they do. */
+const BRIEF_TEXT = 7
 /** From so many columns on, a row is a list of its cells on a small screen. */
 const STACKED_FROM = 3
 /** And from so many on, it is written smaller on a large one. */
@@ -72,11 +74,15 @@ const DENSE_FROM = 7
  * @param {readonly Cell[]} header @param {readonly (readonly Cell[])[]} rows
  */
 export function tableHtml(header, rows) {
-  const isLong = header.map((_, at) => rows.reduce((sum, row) => sum + (row[at]?.text.length ?? 0), 0) > LONG_TEXT * rows.length)
+  const widths = header.map((name, at) => {
+    const lengths = rows.map((row) => row[at]?.text.length ?? 0)
+    if (Math.max(name.text.length, ...lengths) <= BRIEF_TEXT) return ' class="brief"'
+    return lengths.reduce((sum, length) => sum + length, 0) > LONG_TEXT * rows.length ? ' class="long"' : ''
+  })
   const cell = (/** @type {string} */ tag, /** @type {Cell} */ { html }, /** @type {number} */ at) => {
     const { text = '' } = header[at] ?? {}
     const label = tag === 'td' && text !== '' ? ` data-label="${escaped(text)}"` : ''
-    return `<${tag}${isLong[at] ? ' class="long"' : ''}${label}>${tag === 'td' ? `<div>${breakable(html)}</div>` : breakable(html)}</${tag}>`
+    return `<${tag}${widths[at] ?? ''}${label}>${tag === 'td' ? `<div>${breakable(html)}</div>` : breakable(html)}</${tag}>`
   }
   const line = (/** @type {readonly Cell[]} */ cells, /** @type {string} */ tag) =>
     `<tr>${cells.map((each, at) => cell(tag, each, at)).join('')}</tr>`

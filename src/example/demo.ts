@@ -18,11 +18,15 @@ export const DEMO_SETTINGS = {
 /** How long the registry takes to forget an instance. */
 export const DEMO_LEAVE_MS = 1_500
 
-const SLOW_MS = 6_000
+/**
+ * How long a request of the demo takes. One that begins at the end of the delay has to be over
+ * before requests are cut.
+ */
+export const DEMO_SLOW_MS = 5_000
 /** Asking by turns: at any time one of them has two thirds of its time ahead. */
 const SLOW_CLIENTS = 3
 
-export const DEMO_CLIENTS = `GET /watch, and ${SLOW_CLIENTS} clients that ask GET /slow?ms=${SLOW_MS} again and again`
+export const DEMO_CLIENTS = `GET /watch, and ${SLOW_CLIENTS} clients that ask GET /slow?ms=${DEMO_SLOW_MS} again and again`
 
 /**
  * Slow requests one after the other, and a watch, until the clients are told to leave. Resolves
@@ -31,8 +35,8 @@ export const DEMO_CLIENTS = `GET /watch, and ${SLOW_CLIENTS} clients that ask GE
 export function startDemoClients(url: string, clock: Clock): Promise<boolean> {
   const asker = new Asker(url)
   const slowClient = async (index: number): Promise<void> => {
-    await sleep(clock, (index * SLOW_MS) / SLOW_CLIENTS)
-    while (await asker.ask(`/slow?ms=${SLOW_MS}`));
+    await sleep(clock, (index * DEMO_SLOW_MS) / SLOW_CLIENTS)
+    while (await asker.ask(`/slow?ms=${DEMO_SLOW_MS}`));
   }
   return new Promise((resolve) => {
     const watch = asker.ask('/watch', () => resolve(true)).then(() => resolve(false))

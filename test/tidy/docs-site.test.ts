@@ -66,5 +66,15 @@ test('a cell of a table says what its column is, and breaks where the words of i
   )
   expect(html).toContain('<td data-label="option"><div><code>hook<wbr>Timeout</code></div></td>')
   expect(html).toContain('<td data-label="flag"><div><code>--hook-<wbr>timeout</code></div></td>')
-  expect(html).toContain('<td><div>x</div></td>')
+  expect(html).toContain('<td class="brief"><div>x</div></td>')
+})
+
+test('a column has room for what it says: a brief one no more than that, a long one more', () => {
+  const cell = (text: string) => ({ html: text, text })
+  const header = [cell('Q'), cell('feature'), cell('more than brief'), cell('E')]
+  const html = tableHtml(header, [
+    [cell('yes'), cell('what takes a whole line of words to be said'), cell('yes'), cell('not applicable')],
+    [cell('partly'), cell('what takes a whole line of words to be said'), cell('no'), cell('no')],
+  ])
+  expect([...html.matchAll(/<th(?: class="(\w+)")?>/g)].map(([, width]) => width)).toEqual(['brief', 'long', undefined, undefined])
 })
