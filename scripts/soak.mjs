@@ -36,6 +36,11 @@ const isOver = () => performance.now() - begun > minutes * 60_000
 const say = (/** @type {string} */ line) => process.stdout.write(`${line}\n`)
 /** @type {string[]} */
 const wrong = []
+/** Said at once, and again at the end. @param {string} what */
+function fail(what) {
+  wrong.push(what)
+  say(`FAILED ${what}`)
+}
 const count = { ends: 0, late: 0, clients: 0, answered: 0, again: 0, crossed: 0 }
 const counted = () =>
   `${count.ends} ends of ${count.clients} clients, ${count.answered} requests answered, ${count.again} to be sent again over HTTP/2, ${count.crossed} messages that crossed a close; ${count.late} ends with late clients`
@@ -59,7 +64,7 @@ async function endOneAfterTheOther() {
             count.crossed += ledger.crossed ?? 0
           }
           if (round.lagMs > LATE_MS) count.late++
-          else wrong.push(...wrongsOf(task, round))
+          else for (const what of wrongsOf(task, round)) fail(what)
         },
       },
     )

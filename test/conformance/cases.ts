@@ -27,6 +27,8 @@ const connected = ({ t }: Served): Promise<void> => expect.poll(() => t.life.cou
 
 const isSecure = ({ place }: Served): boolean => SECURE.includes(place.over)
 const isWebSocket = ({ place: { over } }: Served): boolean => over === 'ws' || over === 'wss'
+/** Whether a WebSocket that is asked for late is opened. */
+const isLetIn = (served: Served): boolean => isWebSocket(served) && served.place.mode === 'refuse'
 const isHttp2 = ({ place: { over } }: Served): boolean => over === 'h2' || over === 'h2c'
 
 const opened = (served: Served, path = '/chat'): Promise<WebSocketClient> => webSocketTo(served.port, isSecure(served), path)
@@ -100,8 +102,7 @@ const shakingHands =
         at: 'LastCallComplete',
         happens: async () => {
           const finished = await handshake.finish()
-          client = ofAnswers(finished, isWebSocket(served) ? finished.upgrade('/chat') : status(finished.ask('/hello')))
-          await client.saw()
+          client = await restOf(served, finished)()
         },
       },
     }
@@ -111,29 +112,38 @@ const halfHead =
   (rest: 'no rest' | 'and a rest'): Act =>
   async (served) => {
     const client = await open(served)
-    const send = isWebSocket(served) ? client.halfUpgrade('/chat') : halfOf(client)
+    const send = restOf(served, client)
     await connected(served)
-    return restLater(client, rest, send)
+    if (rest === 'no rest') return { witness: ofAnswers(client) }
+    let witness: Witness | undefined
+    return {
+      witness: { saw: async () => (await witness?.saw()) ?? [], ended: () => client.ended() },
+      later: {
+        at: 'LastCallComplete',
+        happens: async () => {
+          witness = await send()
+        },
+      },
+    }
   }
+
+/** Sends half of a head; the result sends the rest, and resolves when it was answered. */
+function restOf(served: Served, client: Client): () => Promise<Witness> {
+  if (isLetIn(served)) {
+    const open = client.halfWebSocket('/chat')
+    return async () => answering(await open())
+  }
+  const send = isWebSocket(served) ? client.halfUpgrade('/chat') : halfOf(client)
+  return async () => {
+    const witness = ofAnswers(client, send())
+    await witness.saw()
+    return witness
+  }
+}
 
 function halfOf(client: Client): () => Promise<number> {
   const send = client.half('/hello', 'head')
   return () => status(send())
-}
-
-function restLater(client: Client, rest: 'no rest' | 'and a rest', send: () => Promise<number>): Scene {
-  if (rest === 'no rest') return { witness: ofAnswers(client) }
-  let witness: Witness | undefined
-  return {
-    witness: { saw: async () => (await witness?.saw()) ?? [], ended: () => client.ended() },
-    later: {
-      at: 'LastCallComplete',
-      happens: async () => {
-        witness = ofAnswers(client, send())
-        await witness.saw()
-      },
-    },
-  }
 }
 
 const tunnel =

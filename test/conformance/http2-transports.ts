@@ -130,6 +130,10 @@ class Http2Client implements Client {
     throw new Error('a stream is no upgrade')
   }
 
+  halfWebSocket(): never {
+    throw new Error('a stream is no upgrade')
+  }
+
   async until(text: string): Promise<void> {
     while (!this.#received.includes(text)) await new Promise<void>((resolve) => this.#heard.add(resolve))
   }

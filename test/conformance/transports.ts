@@ -7,6 +7,7 @@ import { connect as connectSecurely } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import type { AttachableServer } from '#src/attach.ts'
 import { RawClient } from '../support/raw-client.ts'
+import { WebSocketClient } from '../support/web-socket-client.ts'
 
 /**
  * What the suite of `transport-suite.ts` has to know of a protocol, and nothing about what a life
@@ -52,6 +53,8 @@ export interface Client {
   upgrade(path: string): Promise<number>
   /** Sends half of that; the result sends the rest. */
   halfUpgrade(path: string): () => Promise<number>
+  /** The same of an upgrade to WebSocket; the result rejects when it is refused. */
+  halfWebSocket(path: string): () => Promise<WebSocketClient>
   /** Resolves when so much has been received, of an answer that need not be complete. */
   until(text: string): Promise<void>
   /** How many answers it had taken when it was told to leave; undefined: it was not told. */
@@ -124,6 +127,10 @@ class Http1Client implements Client {
       const { status } = await this.#answer()
       return status
     }
+  }
+
+  halfWebSocket(path: string): () => Promise<WebSocketClient> {
+    return WebSocketClient.half(this.#raw, path)
   }
 
   leave(): void {

@@ -158,11 +158,16 @@ const SERVERS = {
 
   async 'created Hono'() {
     const { Hono } = await import('hono')
-    const app = new Hono().all('*', async (context) => context.text(await answer(context.env.incoming)))
+    const { upgradeWebSocket } = await import('@hono/node-server')
+    const { WebSocketServer } = await import('ws')
+    const app = new Hono()
+    app.get('/ws', upgradeWebSocket(() => ({ onMessage: (event, socket) => socket.send(String(event.data)) })))
+    app.all('*', async (context) => context.text(await answer(context.env.incoming)))
     const life = createServerOn(host, app, {
       ...options,
       host: '127.0.0.1',
       port: 0,
+      websocket: { server: new WebSocketServer({ noServer: true }) },
       // Over TLS it speaks both, each to those who ask for it.
       ...(pair ? { tls: pair } : { http2: isHttp2(protocol) }),
     })

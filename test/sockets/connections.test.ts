@@ -170,6 +170,33 @@ describe('the last call', () => {
     expect(await hasSettled(heeded)).toBe(false)
   })
 
+  test('lets a watch in as well, which is told to end and waited for', async () => {
+    const released = new Latch()
+    const { traffic, connect } = await rig((request, response) => {
+      const goodbye = () => void released.promise.then(() => response.end('goodbye'))
+      shutdownSignalOf(request).addEventListener('abort', goodbye)
+    })
+    const client = await connect()
+    traffic.stopAccepting(300)
+    await traffic.drains.watches(60_000)
+    client.request('GET', '/watch')
+    await expect.poll(() => traffic.counts().requests).toBe(1)
+    const drained = traffic.drains.requests()
+    expect(await hasSettled(drained)).toBe(false)
+    released.resolve()
+    expect(await client.response()).toMatchObject({ status: 200, body: 'goodbye', headers: { connection: 'close' } })
+    await drained
+  })
+
+  test('refuses a watch when the grace of the watches leaves it no time', async () => {
+    const clock = new VirtualClock()
+    const { traffic, client } = await lastCall({ clock })
+    const drained = traffic.drains.watches(300)
+    client.request('GET', '/watch')
+    expect((await client.response()).status).toBe(503)
+    await drained
+  })
+
   test('is over for one that is known only when idle ones have been closed: it has a second', async () => {
     const clock = new VirtualClock()
     const made = await serving({ clock })

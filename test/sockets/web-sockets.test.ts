@@ -712,24 +712,55 @@ describe('an upgrade that is no WebSocket', () => {
   })
 })
 
-describe.each(['refuse', 'retry-after'] as const)('one that comes while the server drains (%s)', (mode) => {
-  test('is refused by an answer on the socket', async () => {
-    let release: () => void = () => undefined
-    const { t, connectRaw } = await serve(
-      (server) => {
-        new WebSocketServer({ server })
-        server.on('request', (_, response) => {
-          release = () => void response.end('ok')
-        })
-      },
-      { whileDraining: mode },
-    )
-    const [busy, late] = [await connectRaw(), await connectRaw()]
-    busy.request('GET', '/slow')
-    await expect.poll(() => t.life.counts().requests, POLL).toBe(1)
-    const stopped = t.life.stop()
-    while (!t.hasFired('NotAcceptingNewRequest')) await t.clock.advance(1)
-    await expect(WebSocketClient.open(late, '/chat')).rejects.toThrow(mode === 'refuse' ? '503' : '429')
+/** An idle connection beside a request that holds the drain up, in the last call of the server. */
+async function inLastCall(options: LifecycleOptions, webSockets = 0) {
+  let release: () => void = () => undefined
+  const { t, connectRaw, open } = await serve(
+    (server) => {
+      HOLDERS['the package ws'](server, (peer) => peer.send('hello'))
+      server.on('request', (_, response) => {
+        release = () => void response.end('ok')
+      })
+    },
+    { lastCall: 200, ...options },
+  )
+  const [busy, late] = [await connectRaw(), await connectRaw()]
+  const others = await Promise.all(Array.from({ length: webSockets }, () => open()))
+  busy.request('GET', '/slow')
+  await expect.poll(() => t.life.counts().requests, POLL).toBe(1)
+  const stopped = t.life.stop()
+  while (!t.hasFired('NotAcceptingNewRequest')) await t.clock.advance(1)
+  return { t, late, others, release: () => release(), stopped }
+}
+
+describe('one that comes in the last call', () => {
+  test.each([
+    ['after those that were there', false],
+    ['beside one that is there', true],
+  ])('is opened, and closed with 1001: its client has lost nothing (%s)', async (_, isBeside) => {
+    const { t, late, others, release, stopped } = await inLastCall({}, isBeside ? 1 : 0)
+    const clients = [await WebSocketClient.open(late, '/chat'), ...others]
+    await Promise.all(clients.map((client) => client.received(1)))
+    await t.clock.advance(GRACE_MS / 2)
+    for (const client of clients) {
+      expect(await client.closeFrame()).toEqual(CLOSED)
+      client.close()
+      expect(await client.raw.closed()).toBe('ended')
+    }
+    release()
+    const report = await t.end(stopped)
+    expect(report).toMatchObject({ exitCode: 0, errors: [], watches: { after: 0 }, requests: { after: 0 }, connections: { forced: 0 } })
+    expect(report.connections.upgraded).toEqual({ 'WebSocket closed 1001': 1 + others.length })
+  })
+})
+
+describe.each([
+  ['429', 'in the mode retry-after', { whileDraining: 'retry-after' }],
+  ['503', 'without a grace', { watchGrace: 0 }],
+] as const)('one that comes while the server drains', (status, when, options) => {
+  test(`is refused by an answer on the socket: ${status} ${when}`, async () => {
+    const { t, late, release, stopped } = await inLastCall(options)
+    await expect(WebSocketClient.open(late, '/chat')).rejects.toThrow(status)
     expect(await late.closed()).toBe('ended')
     release()
     expect(await t.end(stopped)).toMatchObject({ exitCode: 0, watches: { before: 0 } })

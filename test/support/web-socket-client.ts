@@ -35,7 +35,22 @@ export class WebSocketClient {
 
   /** Resolves when the server has switched; rejects with its status when it has not. */
   static async open(raw: RawClient, path: string, headers: Readonly<Record<string, string>> = {}): Promise<WebSocketClient> {
-    const { status } = await raw.ask('GET', path, { headers: { ...HANDSHAKE, ...headers } })
+    raw.request('GET', path, { headers: { ...HANDSHAKE, ...headers } })
+    return WebSocketClient.#switched(raw)
+  }
+
+  /** Sends half of the handshake; the result sends the rest, and is then what `open` is. */
+  static half(raw: RawClient, path: string): () => Promise<WebSocketClient> {
+    const [first = '', ...rest] = Object.entries(HANDSHAKE).map(([name, value]) => `${name}: ${value}\r\n`)
+    raw.send(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${first}`)
+    return () => {
+      raw.send(`${rest.join('')}\r\n`)
+      return WebSocketClient.#switched(raw)
+    }
+  }
+
+  static async #switched(raw: RawClient): Promise<WebSocketClient> {
+    const { status } = await raw.response()
     if (status !== 101) throw new Error(`answered with ${status}`)
     const client = new WebSocketClient(raw)
     client.#parse()

@@ -151,7 +151,7 @@ export class InFlight {
     exchange.declaredAs ??= declarationOf(this.#isLongRunning(request))
     const isWatch = exchange.isUpgrade || exchange.declaredAs === 'watch'
     if (this.#admission !== 'open' && !isExempt(request, this.#exempt)) {
-      if (!isWatch && this.#joinLast(exchange)) return undefined
+      if (isWatch ? this.#joinLastWatch(exchange) : this.#joinLast(exchange)) return undefined
       return isWatch ? 'watch' : 'not-accepting'
     }
     if (isWatch) return this.#joinWatches(exchange) ? undefined : 'watch'
@@ -179,6 +179,18 @@ export class InFlight {
       this.#admittedLast++
     }
     return hasJoined
+  }
+
+  /**
+   * Lets a watch in as a last request, and has it told to end in its turn, or at once where the
+   * turns are over: its client connects elsewhere then, as those of all others do. One that would
+   * have less time than a last call is refused.
+   */
+  #joinLastWatch(exchange: Exchange): boolean {
+    const isInTime = this.#clock.now() + this.#lastCallMs < this.#watchesEndBy
+    if (!isInTime || !this.#joinLast(exchange)) return false
+    this.moveToWatches(exchange)
+    return true
   }
 
   #countLate(exchange: Exchange): boolean {
