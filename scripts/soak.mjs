@@ -31,6 +31,9 @@ const BATCH = 2
 /** Short enough for several in the two minutes that CI has. */
 const WAVE_MS = Math.min(30_000, (minutes * 60_000) / 12)
 
+// Its servers and clients end with it: they are killed when it exits, and a signal is no exit.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+
 const begun = performance.now()
 const isOver = () => performance.now() - begun > minutes * 60_000
 const say = (/** @type {string} */ line) => process.stdout.write(`${line}\n`)

@@ -165,9 +165,6 @@ async function stopUntil(
   return { ended }
 }
 
-/** What a request is answered that comes when new ones are refused. */
-const refusal = ({ mode }: Served): { readonly status: number } => ({ status: mode === 'refuse' ? 503 : 429 })
-
 /** Of a first request of which half had come when the last call was over. */
 const lastAnswer = ({ mode }: Served): { readonly status: number } => ({ status: mode === 'refuse' ? 200 : 429 })
 

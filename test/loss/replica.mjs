@@ -161,7 +161,10 @@ const SERVERS = {
     const { upgradeWebSocket } = await import('@hono/node-server')
     const { WebSocketServer } = await import('ws')
     const app = new Hono()
-    app.get('/ws', upgradeWebSocket(() => ({ onMessage: (event, socket) => socket.send(String(event.data)) })))
+    app.get(
+      '/ws',
+      upgradeWebSocket(() => ({ onMessage: (event, socket) => socket.send(String(event.data)) })),
+    )
     app.all('*', async (context) => context.text(await answer(context.env.incoming)))
     const life = createServerOn(host, app, {
       ...options,
