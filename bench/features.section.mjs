@@ -29,10 +29,11 @@ const SHORT = /** @type {Record<string, string>} */ ({
   go: 'Go',
   kubernetes: 'K8',
   uvicorn: 'U',
+  spring: 'SB',
 })
 
-/** Systems that others compare with, which nothing here starts. */
-const NOT_STARTED = ['Spring Boot', 'ASP.NET Core', 'Akka CoordinatedShutdown', 'Envoy']
+/** Systems that others compare with, which nothing here starts, and why. */
+const NOT_STARTED = ['ASP.NET Core (no .NET here)', 'Akka CoordinatedShutdown', 'Envoy']
 
 const rowsOfAll = () => Object.values(SECTIONS).flatMap((rows) => Object.keys(rows))
 /** @param {System} system @param {string} row @returns {Verdict} */
@@ -102,14 +103,14 @@ function page(result) {
     const lines = Object.entries(rows).map(([row, feature]) => `**${row}. ${feature}.**\n\n${seenIn(systems, row)}`)
     return `### ${title}: what was seen\n\n${lines.join('\n\n')}`
   })
-  const versions = systems.flatMap(({ packages }) => Object.entries(packages).map(([name, version]) => `${name} ${version}`))
+  const versions = new Set(systems.flatMap(({ packages }) => Object.entries(packages).map(([name, version]) => `${name} ${version}`)))
   return `# Features, beside other systems
 
 <!-- Generated from bench/results/features.json by npm run generate; do not edit. -->
 
 ${INTRODUCTION}
 
-In a checkout of the repository, \`${result.command ?? 'npm run bench -- features'}\`, ${result.date}, commit ${result.commit}, Node ${result.versions['Node']}; ${versions.join(', ')}. Not started here, so without a column: ${NOT_STARTED.join(', ')}.
+In a checkout of the repository, \`${result.command ?? 'npm run bench -- features'}\`, ${result.date}, commit ${result.commit}, Node ${result.versions['Node']}; ${[...versions].join(', ')}. Not started here, so without a column: ${NOT_STARTED.join(', ')}.
 
 ${countsTable(result)}
 

@@ -80,7 +80,7 @@ export const JUDGES_OF_PACKAGES = {
         : no('its package has no types'),
   90: ({ misuse }) => (misuse.isDisposable ? yes('has Symbol.asyncDispose') : no('has no Symbol.asyncDispose')),
   91: (_, system) => {
-    const count = system.job === 'core' ? 0 : dependencies(system)
+    const count = system.beside ?? (system.job === 'core' ? 0 : dependencies(system))
     const evidence = `${count} packages beside it`
     return count <= 2 ? yes(evidence) : count <= 6 ? partly(evidence) : no(evidence)
   },

@@ -106,7 +106,9 @@ export const JUDGES_OF_START = {
     if (!system.health) return healthless(system)
     const { body = '', excluded = '' } = before.verbose ?? {}
     if (/ping/.test(body) && /excluded/.test(excluded)) return yes('?verbose names each check, ?exclude leaves one out')
-    return /details|info/.test(body) ? partly('the answer names each check; none can be left out') : no('the answer names no checks')
+    return /details|info|components/.test(body)
+      ? partly('the answer names each check; who asks can leave none out')
+      : no('the answer names no checks')
   },
   17: ({ health: { never } }, system) => {
     if (!system.health) return na('it has no checks')

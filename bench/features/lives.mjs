@@ -1,5 +1,6 @@
 // What is observed of one system, a life of a server each. A life answers several rows; rows.mjs says
 // what an observation means. Times are generous: a busy machine must not change an answer.
+import { execFile } from 'node:child_process'
 import { healthOf, verboseOf } from './health-of.mjs'
 import { ask, Client, Life, sleep, until, webSocket } from './observe.mjs'
 
@@ -287,7 +288,23 @@ export async function http2(system) {
   const end = await life.ended(HUNG_MS)
   const done = (await Promise.all(both)).filter(Boolean).length
   session.destroy()
-  return { done, goaways, end }
+  return { done, goaways, end, ofCurl: done < 2 ? await http2OfCurl(system) : undefined }
+}
+
+/** How many of two streams finish where the client answers no GOAWAY, as that of Node does. */
+async function http2OfCurl(system) {
+  const life = await begin(system, { http2: true })
+  const request = () =>
+    new Promise((resolve) => {
+      const args = ['--silent', '--insecure', '--http2', '--max-time', '9', '--write-out', ' %{http_version}']
+      execFile('curl', [...args, `https://127.0.0.1:${life.port}/slow?ms=1000`], (_, body) => resolve(body === 'done 2'))
+    })
+  const both = [request(), request()]
+  await until(() => life.events.filter(({ event }) => event === 'slow begins').length > 1, 5000)
+  life.signal()
+  const done = (await Promise.all(both)).filter(Boolean).length
+  await life.ended(HUNG_MS)
+  return done
 }
 
 export const LIVES_OF_DRAIN = { drain, late, stuck, streams, again, order, faults, delay, delayAndHook, platform, log, http2 }

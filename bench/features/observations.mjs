@@ -31,11 +31,17 @@ export async function observe({ only, lives = Object.keys(LIVES), say = () => {}
   for (const system of chosen) {
     if (!system.prepare) continue
     say(`building ${system.name}`)
-    const { command, versions } = await system.prepare()
-    COMMANDS.set(system.file, command)
-    system.versions = versions
+    try {
+      const { command, ...about } = await system.prepare()
+      COMMANDS.set(system.file, command)
+      Object.assign(system, about)
+    } catch (error) {
+      system.missing = `it cannot be built here: ${error.message.trim().split('\n')[0].slice(0, 200)}`
+      say(`  ${system.missing}`)
+    }
   }
-  const jobs = lives.flatMap((life) => chosen.map((system) => ({ life, system })))
+  const built = chosen.filter(({ missing }) => !missing)
+  const jobs = lives.flatMap((life) => built.map((system) => ({ life, system })))
   const found = Object.fromEntries(chosen.map(({ file }) => [file, {}]))
   let done = 0
   const worker = async () => {

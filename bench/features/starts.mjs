@@ -72,7 +72,14 @@ export async function failingStart(system) {
   }
   const cleanup = [{ name: 'clean' }]
   return {
-    failed: await outcome({ start: [{ name: 'one' }, { name: 'two', ms: 50, throws: true }, { name: 'three', after: ['two'] }], cleanup }),
+    failed: await outcome({
+      start: [
+        { name: 'one', undoes: true },
+        { name: 'two', ms: 50, throws: true },
+        { name: 'three', after: ['two'] },
+      ],
+      cleanup,
+    }),
     never: await outcome({ hookMs: 1000, start: [{ name: 'one', never: true }], cleanup }),
     stopped: await outcome({ start: [{ name: 'one', ms: 1500 }, { name: 'two' }], cleanup }, 'one begins'),
   }
@@ -140,7 +147,8 @@ export async function health(system) {
   }
   other.kill()
   const third = await begin(system, { leak: true })
-  const [a, b] = [await ask(third.port, third.health?.a ?? '/a'), await ask(third.port, third.health?.b ?? '/b')]
+  const port = third.health?.port ?? third.port
+  const [a, b] = [await ask(port, third.health?.a ?? '/a'), await ask(port, third.health?.b ?? '/b')]
   third.kill()
   return { never: never?.what, byHand, leak: { a: a.body?.slice(0, 200), b: b.body?.slice(0, 200) } }
 }
