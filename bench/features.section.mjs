@@ -30,10 +30,11 @@ const SHORT = /** @type {Record<string, string>} */ ({
   kubernetes: 'K8',
   uvicorn: 'U',
   spring: 'SB',
+  pekko: 'PK',
 })
 
 /** Systems that others compare with, which nothing here starts, and why. */
-const NOT_STARTED = ['ASP.NET Core (no .NET here)', 'Akka CoordinatedShutdown', 'Envoy']
+const NOT_STARTED = ['ASP.NET Core (no .NET here)', 'Envoy']
 
 const rowsOfAll = () => Object.values(SECTIONS).flatMap((rows) => Object.keys(rows))
 /** @param {System} system @param {string} row @returns {Verdict} */
