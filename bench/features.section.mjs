@@ -6,7 +6,8 @@ import { tableOf } from './verdict.mjs'
 
 /**
  * @typedef {{ verdict: string, evidence: string }} Verdict
- * @typedef {{ name: string, packages: Record<string, string>, verdicts: Record<string, Verdict> }} System
+ * @typedef {{ date: string, commit: string }} Run
+ * @typedef {{ name: string, packages: Record<string, string>, verdicts: Record<string, Verdict>, run?: Run }} System
  * @typedef {object} Measured
  * @property {Record<string, System>} systems
  */
@@ -33,8 +34,8 @@ const SHORT = /** @type {Record<string, string>} */ ({
   pekko: 'PK',
 })
 
-/** Systems that others compare with, which nothing here starts, and why. */
-const NOT_STARTED = ['ASP.NET Core (no .NET here)', 'Envoy']
+/** What others compare with, and nothing here starts. */
+const NOT_STARTED = 'Without a column are Envoy, and ASP.NET Core: there is no .NET where this ran.'
 
 const rowsOfAll = () => Object.values(SECTIONS).flatMap((rows) => Object.keys(rows))
 /** @param {System} system @param {string} row @returns {Verdict} */
@@ -89,6 +90,17 @@ function seenIn(systems, row) {
   return [...names].map(([seen, who]) => `- ${who.join('; ')}: ${seen}`).join('\n')
 }
 
+/** Which were observed in earlier runs, where some were observed alone. @param {System[]} systems */
+function earlierRuns(systems) {
+  const runs = new Set(systems.flatMap(({ run }) => (run ? [`${run.date}, commit ${run.commit}`] : [])))
+  return [...runs].map((run) => {
+    const names = systems
+      .filter((system) => system.run && `${system.run.date}, commit ${system.run.commit}` === run)
+      .map(({ name }) => name)
+    return ` Observed before, ${run}: ${names.join('; ')}.`
+  })
+}
+
 /** The page of its own. @param {Measured & import('./sections.mjs').About} result */
 function page(result) {
   const systems = Object.values(result.systems)
@@ -111,7 +123,7 @@ function page(result) {
 
 ${INTRODUCTION}
 
-In a checkout of the repository, \`${result.command ?? 'npm run bench -- features'}\`, ${result.date}, commit ${result.commit}, Node ${result.versions['Node']}; ${[...versions].join(', ')}. Not started here, so without a column: ${NOT_STARTED.join(', ')}.
+In a checkout of the repository, \`${result.command ?? 'npm run bench -- features'}\`, ${result.date}, commit ${result.commit}, Node ${result.versions['Node']}; ${[...versions].join(', ')}. ${NOT_STARTED}${earlierRuns(systems).join('')}
 
 ${countsTable(result)}
 
@@ -131,7 +143,7 @@ ${evidence.join('\n\n')}
 export const section = {
   name: 'features',
   title: 'Features, beside other systems',
-  minutes: 8,
+  minutes: 15,
   run: async (how) => (await import('./features/measure.mjs')).measureFeatures(how),
   rows: () => [],
   markdown: (result) => `${INTRODUCTION}
