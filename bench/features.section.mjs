@@ -32,10 +32,11 @@ const SHORT = /** @type {Record<string, string>} */ ({
   uvicorn: 'U',
   spring: 'SB',
   pekko: 'PK',
+  envoy: 'En',
 })
 
 /** What others compare with, and nothing here starts. */
-const NOT_STARTED = 'Without a column are Envoy, and ASP.NET Core: there is no .NET where this ran.'
+const NOT_STARTED = 'Without a column is ASP.NET Core: there is no .NET where this ran.'
 
 const rowsOfAll = () => Object.values(SECTIONS).flatMap((rows) => Object.keys(rows))
 /** @param {System} system @param {string} row @returns {Verdict} */
@@ -143,7 +144,7 @@ ${evidence.join('\n\n')}
 export const section = {
   name: 'features',
   title: 'Features, beside other systems',
-  minutes: 15,
+  minutes: 20,
   run: async (how) => (await import('./features/measure.mjs')).measureFeatures(how),
   rows: () => [],
   markdown: (result) => `${INTRODUCTION}

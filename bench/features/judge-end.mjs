@@ -90,7 +90,7 @@ export const JUDGES_OF_END = {
     return after ? yes(`Retry-After: ${after}`) : no(`${answer.status} without Retry-After`)
   },
   63: ({ drain, late }) =>
-    !isRefusal(drain.late.what) && isRefusal(late.fresh.what)
+    !isRefusal(drain.late.what) && (isRefusal(late.fresh.what) || (drain.late.what === '200' && late.fresh.what === 'refused'))
       ? yes(`by option: ${drain.late.what}, or ${late.fresh.what}`)
       : no('there is no choice'),
   64: ({ late }) => {

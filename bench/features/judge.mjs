@@ -25,7 +25,7 @@ export function judge(found, system) {
       continue
     }
     try {
-      verdicts[row] = judgeOf(found, system)
+      verdicts[row] = found.own?.[row] ?? judgeOf(found, system)
     } catch (error) {
       const failed = Object.entries(found).find(([, one]) => typeof one?.failed === 'string')
       verdicts[row] = notRun(

@@ -8,7 +8,7 @@ import { LIVES_OF_START } from './starts.mjs'
 export const LIVES = { own, ...LIVES_OF_DRAIN, ...LIVES_OF_START }
 const PARALLEL = 2
 /** What only some have is not waited for with the others. */
-const NEEDS = { failingStart: ({ hooks }) => hooks.start !== undefined, own: ({ file }) => file === 'quiesce' }
+const NEEDS = { failingStart: ({ hooks }) => hooks.start !== undefined, own: ({ file, own }) => file === 'quiesce' || own !== undefined }
 
 /** The systems that can be started here, ours first. */
 export const systems = async () => {
@@ -49,7 +49,7 @@ export async function observe({ only, lives = Object.keys(LIVES), say = () => {}
       const { life, system } = job
       if (system.lives && !system.lives.includes(life)) continue
       if (NEEDS[life] && !NEEDS[life](system)) continue
-      const look = () => LIVES[life](system.file)
+      const look = () => (life === 'own' && system.own ? system.own(system.file) : LIVES[life](system.file))
       found[system.file][life] = await look()
         .catch(() => look())
         .catch((error) => ({ failed: String(error.message).slice(0, 400) }))
