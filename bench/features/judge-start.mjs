@@ -6,6 +6,9 @@ const healthless = (system) => (system.job === 'stop' ? no('it answers no health
 const both = (health) => health.map(({ live, ready }) => `${live}/${ready}`).join(', ')
 const withoutHook = (system) => (system.job ? na('it takes no hook') : no('it takes no hook'))
 
+/** At the same time, and not only earlier by chance. */
+const isBesideFirst = (at) => at['beside begins'] < at['first ends'] && at['first begins'] < at['beside ends']
+
 /** @type {Record<number, (found: any, system: any) => { verdict: string, evidence: string }>} */
 export const JUDGES_OF_START = {
   1: ({ start: { order } }, system) => {
@@ -214,8 +217,7 @@ export const JUDGES_OF_START = {
       : withoutHook(system),
   35: ({ order: { at } }, system) => {
     if (!system.hooks.cleanup) return withoutHook(system)
-    if (at['beside begins'] < at['first ends'] && at['second begins'] >= at['first ends'])
-      return yes('one hook waits for another, one for none')
+    if (isBesideFirst(at) && at['second begins'] >= at['first ends']) return yes('one hook waits for another, one for none')
     return system.ordering ? partly(system.ordering) : no('no hook can name another that it waits for')
   },
   36: ({ faults }, system) => {
@@ -256,7 +258,7 @@ export const JUDGES_OF_START = {
   },
   42: ({ order: { at } }, system) => {
     if (!system.hooks.cleanup) return withoutHook(system)
-    const isBeside = at['beside begins'] < at['first ends']
+    const isBeside = isBesideFirst(at)
     const isInOrder = at['second begins'] >= at['first ends']
     if (isBeside && isInOrder) return yes('some run one after the other, some beside these')
     const cleanup = at['two begins'] < at['one ends'] ? 'all at once' : 'one after the other'

@@ -210,8 +210,8 @@ class Envoy:
 
 def misuse():
     said = subprocess.run([ENVOY, "--drain-time-s", "soon"], capture_output=True, text=True, check=False)
-    words = " ".join(f"{said.stdout} {said.stderr}".split())
-    note("misused", error=words[:200] if said.returncode else None, what="a drain time of 'soon'")
+    words = " ".join(f"{said.stdout} {said.stderr}".split()).split(" Brief USAGE")[0]
+    note("misused", error=words if said.returncode else None, what="a drain time of 'soon'")
 
 
 def main():
