@@ -31,8 +31,8 @@ import { POLL } from '../support/upstream-client.ts'
 
 type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => unknown
 
-async function serve(server: AttachableServer, options: LifecycleOptions = {}) {
-  const t = newAttachedLife(server, { options: { lastCall: 0, ...options } })
+async function serve(server: AttachableServer, options: LifecycleOptions = {}, clock?: VirtualClock) {
+  const t = newAttachedLife(server, { options: { lastCall: 0, ...options }, ...(clock && { clock }) })
   server.listen(0, '127.0.0.1')
   await t.life.start()
   const { port } = server.address() as AddressInfo
@@ -256,8 +256,27 @@ describe('a stop', () => {
     expect(t.life.counts()).toMatchObject({ requests: 0 })
   })
 
+  // A proxy has found out by then, so that nothing of its clients crosses the GOAWAY.
+  test.each(['refuse', 'retry-after'] as const)('has its turn in the second half of the delay: %s', async (mode) => {
+    const clock = new VirtualClock()
+    const { t, client } = await serve(createServer(ok), { shutdownDelay: 10_000, whileDraining: mode }, clock)
+    const one = await client()
+    const ended = t.life.stop()
+    await expect.poll(() => t.hasFired('ShutdownInitiated')).toBe(true)
+    for (let asked = 0; asked < 4; asked++) {
+      await Promise.all([one.get('/'), one.get('/')])
+      await clock.advance(1200)
+    }
+    expect((await one.get('/')).status).toBe(200)
+    expect(one.goaways).toEqual([])
+    await clock.advance(200 + 300)
+    await expect.poll(() => one.goaways, POLL).toHaveLength(1)
+    expect(t.hasFired('NotAcceptingNewRequest')).toBe(false)
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { notified: 1, idleUnnotified: 0 } })
+  })
+
   test('an idle client is told, too, in its turn', async () => {
-    const { t, client } = await listening(ok, { shutdownDelay: 700 })
+    const { t, client } = await listening(ok, { shutdownDelay: 2000 })
     const one = await client()
     const ended = t.life.stop()
     await expect.poll(() => one.goaways[0], POLL).toEqual({ code: 0, lastStream: 0 })

@@ -44,13 +44,13 @@ export class ClientNotification {
   }
 
   /**
-   * Notifies every client that can be told without an answer, and has every answer notify from now
-   * on.
+   * Has every answer notify from now on. Clients that can be told without an answer are told, too,
+   * but for those whose turns come in what is left of the delay.
    */
   complete(): void {
     this.begin({ how: 'at-once', delayMs: 0 })
     this.#isComplete = true
-    this.#giveTurns()
+    if (!this.#isHalfway) this.#giveTurns()
   }
 
   /** Nothing comes back any more: every client is told that can be at any time. */
@@ -99,15 +99,23 @@ export class ClientNotification {
 
   /**
    * The time in milliseconds until it is the turn of one more connection, when its client can be
-   * told without an answer: drawn anew with each call, so that as many turns have come as the share
-   * says. Undefined: with {@link complete}.
+   * told without an answer: spread over the second half of the delay, drawn anew with each call. A
+   * proxy that sends the requests of many clients on one connection would lose what crosses a
+   * GOAWAY; in the second half it has found out by itself, and sends nothing any more [measured].
+   * Undefined: with {@link complete}.
    */
   #drawTurn(): number | undefined {
     if (this.#isComplete) return 0
     if (!this.#plan || this.#plan.how === 'after-delay') return undefined
     const { how, delayMs } = this.#plan
     if (how === 'at-once' || delayMs <= 0) return 0
-    return Math.max(0, Math.ceil((this.#random() * delayMs) / 2 - (this.#clock.now() - this.#beganAt)))
+    return Math.max(0, Math.ceil(((1 + this.#random()) * delayMs) / 2 - (this.#clock.now() - this.#beganAt)))
+  }
+
+  /** Whether half of a gradual delay is over, and was not cut short: turns are to come. */
+  get #isHalfway(): boolean {
+    if (this.#plan?.how !== 'gradual' || this.#plan.delayMs <= 0) return false
+    return this.#clock.now() - this.#beganAt >= this.#plan.delayMs / 2
   }
 
   /** The share of answers that tell now. */
