@@ -1,9 +1,11 @@
 // @ts-check
-// `npm run test:proxies`: three replicas behind a real nginx and a real HAProxy, replaced one by
-// one, again and again, under load by clients that never retry; what they lost. It fails when a
-// request failed, or a stream ended otherwise than it should.
+// `npm run test:proxies`: three replicas behind a real nginx, a real HAProxy and a real Envoy,
+// replaced one by one, again and again, under load by clients that never retry; what they lost. It
+// fails when a request failed, or a stream ended otherwise than it should.
 //
 //   --rounds 10        each of the three is replaced so many times
+//   --replaced 1       so many of the three are, and the others stay
+//   --once             the proxy sends each request to one replica alone, and never again
 //   --proxy haproxy    one of them alone
 //   --mode refuse      one mode alone
 //   --seed 123         the pauses of an earlier run, which printed its seed
@@ -17,24 +19,33 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { selfSigned } from '../build/src/tls/self-signed.js'
+import { prepareEnvoy } from '../test/loss/envoy.mjs'
 import { Load } from '../test/loss/load.mjs'
-import { haproxy, nginx, nginxReloaded, nginxReloadedOnly } from '../test/loss/proxies.mjs'
+import { envoy, haproxy, nginx, nginxReloaded, nginxReloadedOnly } from '../test/loss/proxies.mjs'
 import { freePort } from '../test/support/free-port.mjs'
+import { withUs } from '../test/support/with-us.mjs'
 
 const REPLICAS = 3
-/** It finds out by itself, and needs the time for that: HAProxy looks each 100 ms, and each second over TLS. */
+/**
+ * It finds out by itself, and needs the time for that: HAProxy and Envoy look each 100 ms, and
+ * HAProxy each second over TLS or HTTP/2.
+ */
 const DELAY = '500ms'
 
-/** @typedef {import('../test/loss/proxies.mjs').Place} Place @typedef {import('../test/loss/proxies.mjs').Proxy} Proxy @typedef {import('../test/loss/proxies.mjs').Tls} Tls */
+/** @typedef {import('../test/loss/proxies.mjs').Place} Place @typedef {import('../test/loss/proxies.mjs').Proxy} Proxy @typedef {import('../test/loss/proxies.mjs').Inner} Inner */
 
 /**
- * With `inner`, clients and replicas speak TLS, and the replicas are spoken to by that protocol. A reload of nginx closes idle connections of clients under their hands, whatever is behind it:
- * these are counted, beside what a reload alone loses, and not judged.
+ * The replicas are spoken to by `inner`, or by HTTP/1.1; where that is over TLS, the clients speak
+ * TLS, too. A reload of nginx closes idle connections of clients under their hands, whatever is
+ * behind it: these are counted, beside what a reload alone loses, and not judged.
  */
-/** @type {Record<string, { open: (place: Place) => Promise<Proxy>, isJudged: boolean, isRolled: boolean, inner?: Tls['inner'], delay?: string }>} */
+/** @type {Record<string, { open: (place: Place) => Promise<Proxy>, isJudged: boolean, isRolled: boolean, prepare?: () => void, inner?: Inner, delay?: string }>} */
 const PROXIES = {
   haproxy: { open: haproxy, isJudged: true, isRolled: true },
   nginx: { open: nginx, isJudged: true, isRolled: true },
+  envoy: { open: envoy, isJudged: true, isRolled: true, prepare: prepareEnvoy },
+  'envoy-h2c': { open: envoy, isJudged: true, isRolled: true, prepare: prepareEnvoy, inner: 'h2c' },
+  'haproxy-h2c': { open: haproxy, isJudged: true, isRolled: true, inner: 'h2c', delay: '2500ms' },
   'haproxy-tls': { open: haproxy, isJudged: true, isRolled: true, inner: 'HTTPS', delay: '2500ms' },
   'haproxy-h2': { open: haproxy, isJudged: true, isRolled: true, inner: 'h2', delay: '2500ms' },
   'nginx-tls': { open: nginx, isJudged: true, isRolled: true, inner: 'HTTPS' },
@@ -51,6 +62,8 @@ const { values } = parseArgs({
     server: { type: 'string', default: 'quiesce' },
     mode: { type: 'string', multiple: true, default: ['refuse', 'retry-after'] },
     delay: { type: 'string' },
+    replaced: { type: 'string', default: String(REPLICAS) },
+    once: { type: 'boolean', default: false },
   },
 })
 
@@ -59,10 +72,10 @@ console.log(`seed ${seed}`)
 
 /** @param {number} port @param {object} options */
 async function replica(port, options) {
-  const child = spawn(process.execPath, [PROGRAM, JSON.stringify({ port, ...options })], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = withUs(spawn(process.execPath, [PROGRAM, JSON.stringify({ port, ...options })], { stdio: ['ignore', 'pipe', 'inherit'] }))
   const exit = once(child, 'exit')
   await Promise.race([
-    once(/** @type {import('node:stream').Readable} */ (child.stdout), 'data'),
+    once(child.stdout, 'data'),
     exit.then(([code]) => Promise.reject(new Error(`a replica ended with ${code} before it listened`))),
   ])
   return {
@@ -77,27 +90,37 @@ async function replica(port, options) {
 
 /** @param {string} which @param {string} mode @returns {Promise<number>} how much was lost */
 async function roll(which, mode) {
-  const { open, isJudged, isRolled, inner, delay = DELAY } = /** @type {(typeof PROXIES)[string]} */ (PROXIES[which])
+  const { open, isJudged, isRolled, prepare, inner, delay = DELAY } = /** @type {(typeof PROXIES)[string]} */ (PROXIES[which])
+  prepare?.()
+  const isEncrypted = inner === 'HTTPS' || inner === 'h2'
   const folder = await mkdtemp(join(tmpdir(), 'quiesce-proxies-'))
-  const pair = inner && join(folder, 'pair.pem')
+  const pair = isEncrypted ? join(folder, 'pair.pem') : undefined
   if (pair !== undefined) {
     const { key, cert } = selfSigned(['localhost'], Date.now())
     await writeFile(pair, `${cert}\n${key}`)
   }
-  const options = { shutdownDelay: values.delay ?? delay, mode, server: values.server, pair }
+  const options = { shutdownDelay: values.delay ?? delay, mode, server: values.server, inner, pair }
   const [port, http2Port, ...ports] = /** @type {[number, number, ...number[]]} */ (
     await Promise.all(Array.from({ length: REPLICAS + 2 }, freePort))
   )
   const replicas = await Promise.all(ports.map((replicaPort) => replica(replicaPort, options)))
-  const proxy = await open({ folder, port, http2Port, replicas: ports, tls: inner && { pair: /** @type {string} */ (pair), inner } })
+  const proxy = await open({
+    folder,
+    port,
+    http2Port,
+    replicas: ports,
+    isOnce: values.once,
+    ...(inner && { inner }),
+    ...(pair && { pair }),
+  })
   /** @type {Map<number | string, number>} */
   const exits = new Map()
   try {
     for (const at of ports.keys()) await proxy.putBack(at)
-    const load = new Load({ port, http2Port, seed, isEncrypted: inner !== undefined })
+    const load = new Load({ port, http2Port, seed, isEncrypted, hasWebSockets: inner !== 'h2c' })
     load.begin()
     for (let round = 0; round < Number(values.rounds); round++) {
-      for (const [at, replicaPort] of ports.entries()) {
+      for (const [at, replicaPort] of ports.slice(0, Number(values.replaced)).entries()) {
         await proxy.takeOut(at)
         if (isRolled) {
           const exit = await /** @type {(typeof replicas)[number]} */ (replicas[at]).end()
@@ -109,7 +132,7 @@ async function roll(which, mode) {
     }
     await load.end()
     console.log(
-      `\n${proxy.name}${inner ? `, ${inner} to the replicas` : ''}, ${mode}, ${values.rounds} rounds of ${REPLICAS} replicas; exit codes ${[...exits].map(([code, count]) => `${count} times ${code}`).join(', ')}`,
+      `\n${proxy.name}${inner ? `, ${inner} to the replicas` : ''}, ${mode}, ${options.shutdownDelay}, ${values.server}${values.once ? ', once' : ''}, ${values.rounds} rounds of ${values.replaced} of ${REPLICAS} replicas; exit codes ${[...exits].map(([code, count]) => `${count} times ${code}`).join(', ')}`,
     )
     let lost = [...exits].reduce((sum, [code, count]) => sum + (code === 0 ? 0 : count), 0)
     for (const [kind, { answered, ended, failed }] of Object.entries(load.tallies)) {

@@ -42,9 +42,11 @@ export class Load {
   #http2Port
   #random
   #isEncrypted
+  #hasWebSockets
 
-  /** @param {{ port: number, http2Port: number, seed: number, isEncrypted?: boolean }} options */
-  constructor({ port, http2Port, seed, isEncrypted = false }) {
+  /** @param {{ port: number, http2Port: number, seed: number, isEncrypted?: boolean, hasWebSockets?: boolean }} options */
+  constructor({ port, http2Port, seed, isEncrypted = false, hasWebSockets = true }) {
+    this.#hasWebSockets = hasWebSockets
     this.#isEncrypted = isEncrypted
     this.#random = generator(seed)
     this.#port = port
@@ -60,7 +62,7 @@ export class Load {
       'GET, fresh connections': () => this.#http1('GET', new Agent({ keepAlive: false, ...UNKNOWN })),
       'HTTP/2': () => this.#http2(),
       'event streams': () => (tally) => this.#events(tally),
-      WebSocket: () => (tally) => this.#webSocket(tally),
+      ...(this.#hasWebSockets && { WebSocket: () => (tally) => this.#webSocket(tally) }),
     }
     for (const [kind, make] of Object.entries(kinds)) {
       const tally = { answered: 0, ended: 0, failed: [] }

@@ -1,11 +1,12 @@
 // @ts-check
 // A server behind a proxy: it answers requests, streams events and echoes WebSocket messages until
-// a real SIGTERM. Argument: { "port", "shutdownDelay", "mode", "server", "pair" } as JSON. It says one line on
-// standard output when it listens, and its exit code is its word on how it ended.
+// a real SIGTERM. Argument: { "port", "shutdownDelay", "mode", "server", "inner", "pair" } as JSON.
+// It says one line on standard output when it listens, and its exit code is its word on how it
+// ended.
 
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
-import { createSecureServer } from 'node:http2'
+import { createServer as createHttp2Server, createSecureServer } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'
 import { attachLifecycle, shutdownSignalOf } from '../../dist/index.js'
@@ -13,7 +14,7 @@ import { attachLifecycle, shutdownSignalOf } from '../../dist/index.js'
 const EVENT_EVERY_MS = 50
 const PATIENCE_MS = 5_000
 
-const { port, shutdownDelay, mode, server: kind, pair } = JSON.parse(process.argv[2] ?? '')
+const { port, shutdownDelay, mode, server: kind, inner, pair } = JSON.parse(process.argv[2] ?? '')
 
 /** Of a server that ends itself. */
 const ended = new AbortController()
@@ -22,6 +23,8 @@ const ended = new AbortController()
 
 /** With a pair, TLS, and whichever of both protocols the proxy chooses. @param {RequestListener} listener */
 function made(listener) {
+  if (inner === 'h2c')
+    return /** @type {Server} */ (/** @type {unknown} */ (createHttp2Server().on('request', /** @type {never} */ (listener))))
   if (pair === undefined) return createHttpServer(listener)
   const text = readFileSync(pair)
   const options = { key: text, cert: text, allowHTTP1: true }

@@ -2,10 +2,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withUs } from '../support/with-us.mjs'
+import { ENVOY, envoyConfiguration } from './envoy.mjs'
 
 /**
  * A proxy in front of three replicas, with the settings that docs/proxies.md explains.
@@ -15,8 +17,16 @@ import { withUs } from '../support/with-us.mjs'
  * @property {(at: number) => Promise<void>} putBack resolves when it may get requests again
  * @property {() => Promise<void>} end
  *
- * @typedef {{ folder: string, port: number, http2Port: number, replicas: readonly number[], tls?: Tls | undefined }} Place
- * @typedef {{ pair: string, inner: 'HTTPS' | 'h2' }} Tls clients and replicas speak TLS; the file with certificate and key, and what the replicas are spoken to by
+ * @typedef {object} Place
+ * @property {string} folder
+ * @property {number} port
+ * @property {number} http2Port
+ * @property {readonly number[]} replicas
+ * @property {Inner} [inner] what the replicas are spoken to by; HTTP/1.1 if nothing is said
+ * @property {string} [pair] the file with certificate and key, where clients and replicas speak TLS
+ * @property {boolean} [isOnce] whether it sends each request to one replica alone, and never again
+ *
+ * @typedef {'HTTP/1.1' | 'HTTPS' | 'h2' | 'h2c'} Inner
  */
 
 const LOOK_MS = 20
@@ -26,12 +36,16 @@ const PATIENCE_MS = 10_000
  * HAProxy looks at /readyz by itself: nothing has to be told.
  * @param {Place} place @returns {Promise<Proxy>}
  */
-export async function haproxy({ folder, port, http2Port, replicas, tls }) {
-  const outer = tls ? ` ssl crt ${tls.pair} alpn h2,http/1.1` : ''
+export async function haproxy({ folder, port, http2Port, replicas, inner, pair, isOnce }) {
+  const outer = pair ? ` ssl crt ${pair} alpn h2,http/1.1` : ''
   // `timeout check` begins behind the handshake of a look, whose own time is the interval.
-  const looks = tls ? 'inter 1s' : 'inter 100ms fastinter 50ms'
+  const looks = pair || inner === 'h2c' ? 'inter 1s' : 'inter 100ms fastinter 50ms'
   // A WebSocket goes by HTTP/1.1, whatever else does.
-  const inner = tls ? ` ssl verify none check-alpn http/1.1${tls.inner === 'h2' ? ' alpn h2 ws h1' : ''}` : ''
+  const encrypted = pair ? ` ssl verify none check-alpn http/1.1${inner === 'h2' ? ' alpn h2 ws h1' : ''}` : ''
+  const spoken = inner === 'h2c' ? ' proto h2' : encrypted
+  // Over HTTP/2 a look without a host breaks off, and the replica is down.
+  const look =
+    inner === 'h2c' ? 'option httpchk\n  http-check send meth GET uri /readyz ver HTTP/1.1 hdr host replicas' : 'option httpchk GET /readyz'
   const file = join(folder, 'haproxy.cfg')
   const admin = join(folder, 'haproxy.sock')
   await writeFile(
@@ -47,7 +61,7 @@ defaults
   timeout tunnel 60s
   timeout http-keep-alive 60s
   option http-keep-alive
-  http-reuse safe
+  http-reuse safe${isOnce ? '\n  retries 0' : ''}
 frontend http1
   bind 127.0.0.1:${port}${outer}
   default_backend replicas
@@ -55,10 +69,10 @@ frontend http2
   bind 127.0.0.1:${http2Port}${outer || ' proto h2'}
   default_backend replicas
 backend replicas
-  option httpchk GET /readyz
+  ${look}
   http-check expect status 200
   default-server ${looks} fall 1 rise 1
-${replicas.map((replica, at) => `  server replica${at} 127.0.0.1:${replica} check${inner}`).join('\n')}
+${replicas.map((replica, at) => `  server replica${at} 127.0.0.1:${replica} check${spoken}`).join('\n')}
 `,
   )
   const child = await started('haproxy', ['-db', '-f', file], port)
@@ -108,7 +122,7 @@ export async function nginxReloadedOnly(place) {
 }
 
 /** @param {Place} place */
-async function openNginx({ folder, port, http2Port, replicas, tls }) {
+async function openNginx({ folder, port, http2Port, replicas, pair, isOnce }) {
   const file = join(folder, 'nginx.conf')
   const pid = join(folder, 'nginx.pid')
   const write = (/** @type {ReadonlySet<number>} */ out) =>
@@ -135,16 +149,16 @@ http {
     keepalive_requests 1000000;
   }
   server {
-    listen 127.0.0.1:${port}${tls ? ' ssl' : ''};
-    listen 127.0.0.1:${http2Port}${tls ? ' ssl' : ''} http2;
-    ${tls ? `ssl_certificate ${tls.pair}; ssl_certificate_key ${tls.pair};` : ''}
+    listen 127.0.0.1:${port}${pair ? ' ssl' : ''};
+    listen 127.0.0.1:${http2Port}${pair ? ' ssl' : ''} http2;
+    ${pair ? `ssl_certificate ${pair}; ssl_certificate_key ${pair};` : ''}
     location / {
-      proxy_pass ${tls ? 'https' : 'http'}://replicas;
+      proxy_pass ${pair ? 'https' : 'http'}://replicas;
       proxy_http_version 1.1;
       proxy_set_header Connection $connection_upgrade;
       proxy_set_header Upgrade $http_upgrade;
       proxy_buffering off;
-      proxy_next_upstream error http_429 http_503 non_idempotent;
+      proxy_next_upstream ${isOnce ? 'off' : 'error http_429 http_503 non_idempotent'};
       proxy_read_timeout 60s;
     }
   }
@@ -166,15 +180,41 @@ http {
   }
 }
 
+/**
+ * Envoy looks at /readyz by itself, by the very configuration that docs/proxies.md has.
+ * @param {Place} place @returns {Promise<Proxy>}
+ */
+export async function envoy(place) {
+  const { folder, port, replicas } = place
+  const file = join(folder, 'envoy.yaml')
+  const admin = join(folder, 'envoy.sock')
+  await writeFile(file, envoyConfiguration(place))
+  const ofTheTest = JSON.stringify({ admin: { address: { pipe: { path: admin } } } })
+  const args = ['-c', file, '--config-yaml', ofTheTest, '--disable-hot-restart', '--concurrency', '2', '-l', 'critical']
+  const child = await started(ENVOY, args, port, 'inherit')
+  return {
+    name: versionOf('envoy', ['--version'], /\/(\d+\.\d+\.\d+)\//, ENVOY),
+    takeOut: () => Promise.resolve(),
+    putBack: (at) =>
+      until(`replica${at} is healthy`, async () =>
+        (await get(admin, '/clusters')).includes(`replicas::127.0.0.1:${replicas[at]}::health_flags::healthy`),
+      ),
+    end: () => ended(child),
+  }
+}
+
 /** @param {import('node:child_process').ChildProcess} child */
 const workersOf = (child) =>
   spawnSync('pgrep', ['-P', String(child.pid)], { encoding: 'utf8' })
     .stdout.split('\n')
     .filter(Boolean)
 
-/** @param {string} command @param {string[]} args @param {number} port */
-async function started(command, args, port) {
-  const child = withUs(spawn(command, args, { stdio: 'ignore' }))
+/**
+ * @param {string} command @param {string[]} args @param {number} port
+ * @param {'ignore' | 'inherit'} errors what becomes of those that it says
+ */
+async function started(command, args, port, errors = 'ignore') {
+  const child = withUs(spawn(command, args, { stdio: ['ignore', 'ignore', errors] }))
   let failed = ''
   child.on('error', (error) => (failed = error.message))
   child.on('exit', (code) => (failed = `${command} ended with ${code}`))
@@ -209,6 +249,20 @@ async function ask(path, question) {
   return answer
 }
 
+/**
+ * What a proxy's own socket answers by HTTP.
+ * @param {string} socketPath @param {string} path @returns {Promise<string>}
+ */
+const get = (socketPath, path) =>
+  new Promise((resolve, reject) => {
+    const asked = request({ socketPath, path, agent: false }, async (response) => {
+      let answer = ''
+      for await (const chunk of response.setEncoding('utf8')) answer += chunk
+      resolve(answer)
+    })
+    asked.on('error', reject).end()
+  })
+
 /** @param {string} what @param {() => Promise<boolean>} holds */
 async function until(what, holds) {
   for (const begun = performance.now(); !(await holds()); await sleep(LOOK_MS)) {
@@ -216,8 +270,8 @@ async function until(what, holds) {
   }
 }
 
-/** @param {string} command @param {string[]} args @param {RegExp} version */
-function versionOf(command, args, version) {
+/** @param {string} name @param {string[]} args @param {RegExp} version @param {string} command */
+function versionOf(name, args, version, command = name) {
   const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
-  return `${command} ${version.exec(stdout + stderr)?.[1]}`
+  return `${name} ${version.exec(stdout + stderr)?.[1]}`
 }
