@@ -102,7 +102,11 @@ const shakingHands =
         at: 'LastCallComplete',
         happens: async () => {
           const finished = await handshake.finish()
-          client = await restOf(served, finished)()
+          if (isLetIn(served)) client = answering(await finished.halfWebSocket('/chat')())
+          else {
+            client = ofAnswers(finished, isWebSocket(served) ? finished.upgrade('/chat') : status(finished.ask('/hello')))
+            await client.saw()
+          }
         },
       },
     }
