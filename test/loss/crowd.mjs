@@ -224,6 +224,13 @@ export class Crowd {
   }
 }
 
+const BODY_BYTES_MAX = 20_000
+/**
+ * An object comes back whole. An answer of 16 KiB or more makes node pause its parser while it is
+ * being written; a body that comes then destroys the connection (HPE_PAUSED): decision 104.
+ */
+const OBJECT_BYTES_MAX = 15_000
+
 /**
  * Mostly quick, some that take a while.
  * @param {'GET' | 'POST'} method @param {number} count @param {() => number} random @param {boolean} forObjects
@@ -231,7 +238,7 @@ export class Crowd {
  */
 function newRequest(method, count, random, forObjects) {
   const ms = random() < 0.25 ? Math.trunc(random() * 30) : 0
-  const bytes = method === 'POST' ? Math.trunc(random() * 20_000) : 0
+  const bytes = method === 'POST' ? Math.trunc(random() * (forObjects ? OBJECT_BYTES_MAX : BODY_BYTES_MAX)) : 0
   if (forObjects) return requestForObject(method, count, ms, bytes)
   const answer = `${count} ${bytes}`
   return {
