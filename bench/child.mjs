@@ -11,11 +11,12 @@ export class Child {
    * @param {string} program
    * @param {unknown} setting its argument
    * @param {number} core where it runs, if the machine has a way to say so
+   * @param {Record<string, string>} [environment] added to this process's own
    */
-  constructor(program, setting, core) {
+  constructor(program, setting, core, environment = {}) {
     const file = fileURLToPath(new URL(program, import.meta.url))
     const pinned = canPin ? { execPath: 'taskset', execArgv: ['-c', String(core), process.execPath] } : { execArgv: [] }
-    this.process = fork(file, [JSON.stringify(setting)], pinned)
+    this.process = fork(file, [JSON.stringify(setting)], { ...pinned, env: { ...process.env, ...environment } })
     /** @type {Promise<never>} */
     this.ended = once(this.process, 'exit').then(() => {
       throw new Error(`${program} has ended`)

@@ -1,9 +1,9 @@
 // @ts-check
 // `npm run bench:overhead -- --only filters`: what each filter of an API server costs a request.
 // The same Hono route bare, and behind the chain of an API server: without a filter, with each
-// alone, with all, and with all but each; and two programs without quiesce that do some of the same
-// (`by-hand.mjs`). A bare server and a second copy of it run with every group of them, so that each
-// is compared with what ran in the same minute.
+// alone, with all, and with all but each. A bare server and a second copy of it run with every group
+// of them, so that each is compared with what ran in the same minute. `npm run bench -- chain` has the
+// whole chain beside what is written by hand.
 import { Child } from './child.mjs'
 import { measureInTurns, shuffled } from './in-turns.mjs'
 import { median, summarize } from './statistics.mjs'
@@ -13,8 +13,7 @@ const TOKEN = 'of-the-benchmark'
 /** Servers of one group, beside the two bare ones: more would be minutes apart. */
 const GROUP = 12
 
-/** Of the whole chain, and of one filter: shares of what a bare request costs. */
-export const CHAIN_MAX = 1.2
+/** Of one filter: a share of what a bare request costs. */
 export const FILTER_MAX = 0.05
 
 /** What allows knows who asks: one cannot be there without the other. */
@@ -26,10 +25,10 @@ const needing = (filter) => Object.keys(NEEDED).filter((one) => neededBy(one).in
 
 /**
  * One server: `chain` are the filters that it has; undefined: as many as there are.
- * @typedef {{ name: string, life: 'bare' | 'created' | 'apiserver', application?: string, chain?: readonly string[] | undefined, audit?: string }} Variant
+ * @typedef {{ name: string, life: 'bare' | 'apiserver', chain?: readonly string[] | undefined }} Variant
  */
 
-/** @returns {Promise<{ whole: Variant[], single: Variant[], filters: readonly string[] }>} those with one filter, or without one, apart */
+/** @returns {Promise<{ all: Variant[], filters: readonly string[] }>} */
 async function variants() {
   const probe = new Child('server.mjs', { application: 'Hono', life: 'apiserver' }, 0)
   const { filters } = await probe.ask({ what: 'filters' })
@@ -37,22 +36,18 @@ async function variants() {
   const all = /** @type {readonly string[]} */ (filters)
   return {
     filters: all,
-    whole: [
-      { name: 'created, without an API server', life: 'created' },
+    all: [
       { name: 'no filter', life: 'apiserver', chain: [] },
       { name: 'the whole chain', life: 'apiserver' },
-      { name: 'the whole chain, audited when answered only', life: 'apiserver', audit: 'end' },
-      { name: 'without quiesce: three headers and two lines of audit, no more', life: 'bare', application: 'the least' },
-      { name: 'without quiesce: a middleware of Hono', life: 'bare', application: 'a middleware' },
+      ...all.flatMap((filter) => [
+        /** @type {Variant} */ ({ name: `${filter} alone`, life: 'apiserver', chain: [...neededBy(filter), filter] }),
+        /** @type {Variant} */ ({
+          name: `all but ${filter}`,
+          life: 'apiserver',
+          chain: all.filter((one) => one !== filter && !needing(filter).includes(one)),
+        }),
+      ]),
     ],
-    single: all.flatMap((filter) => [
-      /** @type {Variant} */ ({ name: `${filter} alone`, life: 'apiserver', chain: [...neededBy(filter), filter] }),
-      /** @type {Variant} */ ({
-        name: `all but ${filter}`,
-        life: 'apiserver',
-        chain: all.filter((one) => one !== filter && !needing(filter).includes(one)),
-      }),
-    ]),
   }
 }
 
@@ -63,7 +58,7 @@ async function measureGroup(group) {
   /** @type {Variant[]} */
   const all = [{ name: 'bare', life: 'bare' }, { name: 'again', life: 'bare' }, ...group]
   const rounds = await measureInTurns(
-    all.map(({ life, application = 'Hono', chain, audit }) => ({ application, life, chain, audit })),
+    all.map(({ life, chain }) => ({ application: 'Hono', life, chain })),
     { token: TOKEN },
   )
   const [bare = [], again = []] = rounds.map(({ cpu }) => cpu)
@@ -78,17 +73,16 @@ async function measureGroup(group) {
 }
 
 /**
- * A row for each variant, and one for each filter: what it adds to an empty chain, and what the
- * whole chain is without it.
+ * A row for each filter: what it adds to an empty chain, and what the whole chain is without it.
  * @param {number} generations of processes: each gives one measurement
  * @param {(isMissed: boolean, isMet: boolean) => string} judge
  */
 export async function measureFilters(generations, judge) {
-  const { whole: wholes, single, filters } = await variants()
+  const { all, filters } = await variants()
   /** @type {Map<string, Measured[]>} */
   const measured = new Map()
   for (let generation = 0; generation < generations; generation++) {
-    const order = shuffled([...wholes, ...single])
+    const order = shuffled(all)
     for (let at = 0; at < order.length; at += GROUP) {
       for (const [name, one] of await measureGroup(order.slice(at, at + GROUP))) measured.set(name, [...(measured.get(name) ?? []), one])
     }
@@ -97,13 +91,7 @@ export async function measureFilters(generations, judge) {
   const cpuOf = (/** @type {string} */ name) => median(of(name).map(({ cpu }) => cpu))
   const bare = cpuOf('bare')
   const range = (/** @type {readonly [number, number]} */ [low, high]) => `${low.toFixed(3)} to ${high.toFixed(3)}`
-  const whole = ['again', ...wholes.map(({ name }) => name)].map((name) => {
-    const { median: middle, interval } = summarize(of(name).map(({ times }) => times))
-    const [low, high] = interval
-    const verdict = name.startsWith('the whole chain') ? judge(low > CHAIN_MAX, high <= CHAIN_MAX) : ''
-    return [name === 'again' ? 'bare, a second one (A/A)' : name, cpuOf(name).toFixed(2), middle.toFixed(3), range(interval), verdict]
-  })
-  const each = filters.map((filter) => {
+  return filters.map((filter) => {
     // Multiples of bare in one generation are of processes of that generation.
     const [needed] = neededBy(filter)
     const [dependent] = needing(filter)
@@ -121,7 +109,6 @@ export async function measureFilters(generations, judge) {
       judge(low > FILTER_MAX, high <= FILTER_MAX),
     ]
   })
-  return { whole: [['bare', bare.toFixed(2), '1', '', ''], ...whole], each }
 }
 
 /** @param {readonly Measured[]} more @param {readonly Measured[]} less */

@@ -23,17 +23,18 @@ const WARM_UP_MS = 60_000
 /**
  * @param {readonly object[]} settings of the servers (server.mjs): one process each
  * @param {{ readonly protocol?: import('./load.mjs').Protocol | undefined, readonly token?: string }} asking how requests are sent
+ * @param {{ readonly warmUpMs?: number, readonly rounds?: number }} [how]
  * @returns {Promise<readonly Rounds[]>}
  */
-export async function measureInTurns(settings, asking) {
+export async function measureInTurns(settings, asking, { warmUpMs = WARM_UP_MS, rounds = ROUNDS } = {}) {
   const load = new Child('load.mjs', {}, 1)
   const servers = settings.map((setting) => new Child('server.mjs', setting, 0))
   const ports = await Promise.all(servers.map(async (server) => (await server.ask({ what: 'port' })).port))
   const send = (/** @type {number} */ index) => load.ask({ ...asking, port: ports[index], connections: CONNECTIONS, requests: REQUESTS })
-  const warmAt = performance.now() + WARM_UP_MS
+  const warmAt = performance.now() + warmUpMs
   while (performance.now() < warmAt) for (const index of servers.keys()) await send(index)
   const measured = settings.map(() => /** @type {Rounds} */ ({ cpu: [], perSecond: [] }))
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     for (const [index, server] of shuffled([...servers.entries()])) {
       await server.ask({ what: 'begin' })
       const { seconds } = await send(index)

@@ -32,7 +32,7 @@ import { fileURLToPath } from 'node:url'
  * @property {(result: Measured & About) => Record<string, string>} [pages] pages of its own, by the name of the file in docs
  */
 
-const NAMES = ['features', 'loss', 'life', 'serving', 'presence', 'checker', 'storage', 'upstream']
+const NAMES = ['features', 'loss', 'life', 'serving', 'presence', 'checker', 'storage', 'upstream', 'chain']
 
 /** @returns {Promise<readonly Section<any>[]>} */
 export const allSections = () => Promise.all(NAMES.map(async (name) => (await import(`./${name}.section.mjs`)).section))

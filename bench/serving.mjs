@@ -2,7 +2,7 @@
 // What serving costs with something that tracks requests, beside the same server without it.
 import { Child } from './child.mjs'
 import { shuffled } from './in-turns.mjs'
-import { median, summarize } from './statistics.mjs'
+import { summarize } from './statistics.mjs'
 
 export const ALONE = 'node alone'
 export const AGAIN = 'node alone, a second one (A/A)'
@@ -13,14 +13,24 @@ export const SUBJECTS = [ALONE, AGAIN, OURS, ...TRACKING]
 export const PROTOCOLS = /** @type {const} */ (['HTTP/1.1', 'HTTPS'])
 /** So many requests, at so many in a second. */
 export const ROUTES = /** @type {const} */ ({
-  trivial: { title: 'a trivial route', rate: 4000, count: 3000 },
+  trivial: { title: 'a trivial route', rate: 4000, count: 1500 },
   stream: { title: 'a stream of 1 MiB', rate: 100, count: 30 },
   upload: { title: 'an upload of 1 MiB', rate: 100, count: 30 },
 })
 /** The 99.9th percentile of fewer is their maximum. */
 const FOR_P999_MIN = 2000
 const CONNECTIONS = 32
-const ROUNDS = 2
+/**
+ * Many short ones: all servers have their turn within a few seconds, so that what else the machine
+ * does then is shared by all of them.
+ */
+const ROUNDS = 6
+/**
+ * What is freed at the top of its heap the C library gives back to the kernel, and takes it again for
+ * the next body: or not, as it happens to lie. In one process in three, whatever it serves with, an
+ * upload costs half as much again because of that. So none of these gives anything back [glibc].
+ */
+const KEEPS_MEMORY = { MALLOC_TRIM_THRESHOLD_: String(2 ** 28), MALLOC_TOP_PAD_: String(2 ** 26), MALLOC_MMAP_THRESHOLD_: String(2 ** 28) }
 /** V8 compiles and recompiles parts of node during the first 30 000 requests. */
 const WARM_UP = { trivial: 30_000, stream: 100, upload: 100 }
 
@@ -35,10 +45,11 @@ const WARM_UP = { trivial: 30_000, stream: 100, upload: 100 }
  * @property {Summary} [ofOurs] CPU of quiesce as a share of this one's
  * @property {Partial<Record<Percentile, Summary>>} latencyMs
  * @typedef {Record<string, Record<Route, Record<string, Cell>>>} Cells by protocol, route and subject
- * @typedef {{ generations: number, rates: Record<Route, number>, counts: Record<Route, number>, connections: number, latestMs: Summary, cells: Cells }} Serving
+ * @typedef {{ generations: number, rounds: number, rates: Record<Route, number>, counts: Record<Route, number>, connections: number, latestMs: Summary, cells: Cells }} Serving
  */
 
 const routes = /** @type {Route[]} */ (Object.keys(ROUTES))
+const roundsOf = (/** @type {boolean} */ quick) => (quick ? 2 : ROUNDS)
 const scaled = (/** @type {number} */ count, /** @type {boolean} */ quick) => (quick ? Math.ceil(count / 10) : count)
 
 /**
@@ -49,7 +60,7 @@ async function generation(isEncrypted, quick) {
   const load = new Child('open-loop.mjs', {}, 1)
   const servers = SUBJECTS.map((subject) => ({
     subject,
-    child: new Child('serving-server.mjs', { subject: subject === AGAIN ? ALONE : subject, isEncrypted }, 0),
+    child: new Child('serving-server.mjs', { subject: subject === AGAIN ? ALONE : subject, isEncrypted }, 0, KEEPS_MEMORY),
     port: 0,
     /** @type {Record<Route, Part[]>} */
     parts: { trivial: [], stream: [], upload: [] },
@@ -66,7 +77,7 @@ async function generation(isEncrypted, quick) {
     await connected(server, async () => {
       for (const kind of routes) await load.ask({ what: 'send', kind, rate: 0, seed: 1, count: scaled(WARM_UP[kind], quick) })
     })
-  for (let round = 0; round < ROUNDS; round++)
+  for (let round = 0; round < roundsOf(quick); round++)
     for (const server of shuffled(servers))
       await connected(server, async () => {
         for (const kind of routes) {
@@ -91,8 +102,15 @@ async function generation(isEncrypted, quick) {
 const percentile = (values, share) =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN
 
-/** What one generation says of a subject and a route. @param {Generation} made @param {string} subject @param {Route} route */
-const cpuOf = (made, subject, route) => median((made.parts.get(subject)?.[route] ?? []).map(({ cpuUs }) => cpuUs))
+/**
+ * What one generation says of a subject and a route: all its requests together, since a collection
+ * of garbage is in some of its rounds and not in others.
+ * @param {Generation} made @param {string} subject @param {Route} route
+ */
+function cpuOf(made, subject, route) {
+  const parts = made.parts.get(subject)?.[route] ?? []
+  return parts.reduce((sum, { cpuUs }) => sum + cpuUs, 0) / parts.length
+}
 
 /** @param {readonly Generation[]} made @param {string} subject @param {Route} route @returns {Cell} */
 export function cellOf(made, subject, route) {
@@ -115,7 +133,7 @@ export function cellOf(made, subject, route) {
 
 /** @param {{ quick: boolean, say: (line: string) => void }} how @returns {Promise<Serving>} */
 export async function measureServing({ quick, say }) {
-  const generations = quick ? 1 : 6
+  const generations = quick ? 1 : 14
   /** @type {Record<string, Generation[]>} */
   const made = Object.fromEntries(PROTOCOLS.map((protocol) => [protocol, []]))
   for (let index = 0; index < generations; index++)
@@ -127,8 +145,9 @@ export async function measureServing({ quick, say }) {
     /** @type {Record<Route, number>} */ (Object.fromEntries(routes.map((route) => [route, of(route)])))
   return {
     generations,
+    rounds: roundsOf(quick),
     rates: byRoute((route) => ROUTES[route].rate),
-    counts: byRoute((route) => scaled(ROUTES[route].count, quick) * ROUNDS),
+    counts: byRoute((route) => scaled(ROUTES[route].count, quick) * roundsOf(quick)),
     connections: CONNECTIONS,
     latestMs: summarize(Object.values(made).flatMap((ones) => ones.map(({ latestMs }) => latestMs))),
     cells: Object.fromEntries(

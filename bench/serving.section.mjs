@@ -61,7 +61,7 @@ function markdown(result) {
 
 - **Open loop**: ${result.connections} kept connections; when each request is due is drawn before the first is sent (exponential gaps, the same for all servers), and its latency counts from then, whether or not a connection was free. The clients' process sent its latest request ${measuredText(result.latestMs, 1)} ms late by its own fault.
 - **CPU** is that of the server's process for each request. Throughput is the inverse: the CPU of node alone as a share of the server's own.
-- **${result.generations} generation${result.generations === 1 ? '' : 's'}** of processes, each with ${sent.join(', ')}; a generation gives one measurement, since a process keeps the luck of where its memory lies. Servers run on one core, clients on the other. Each server holds some 7 MB of objects, as an application does. Without them node alone would have less than 8 MB of heap, and V8 then does not collect it because of what lies outside of it, such as the chunks of an upload.
+- **${result.generations} generation${result.generations === 1 ? '' : 's'}** of processes, each with ${sent.join(', ')}, in ${result.rounds} rounds in which each server has its turn; a generation gives one measurement, since a process keeps the luck of where its memory lies. Servers run on one core, clients on the other. Each server holds some 7 MB of objects, as an application does. Without them node alone would have less than 8 MB of heap, and V8 then does not collect it because of what lies outside of it, such as the chunks of an upload. The C library keeps what they free (\`MALLOC_TRIM_THRESHOLD_\`): whether it would give memory back to the kernel after each upload is luck, too, and costs a third of one.
 
 ${rowsTable('', rows(result))}
 
@@ -95,7 +95,7 @@ const pictures = (result) => ({
 export const section = {
   name: 'serving',
   title: 'Serving',
-  minutes: 8,
+  minutes: 23,
   packages: ['stoppable', '@godaddy/terminus', 'http-graceful-shutdown'],
   run: async (how) => (await import('./serving.mjs')).measureServing(how),
   rows,

@@ -118,7 +118,7 @@ function newFiles() {
 
 /** @param {{ quick: boolean, say: (line: string) => void }} how */
 export async function measureUpstream({ quick, say }) {
-  const rounds = quick ? 2 : 6
+  const rounds = quick ? 2 : 9
   const scaled = (/** @type {number} */ count) => (quick ? Math.ceil(count / 10) : count)
   const watchers = scaled(500)
   const watchRow = `event, for each of ${watchers} watches`
@@ -157,13 +157,12 @@ export async function measureUpstream({ quick, say }) {
     ofRow[server.kind.name] = [...(ofRow[server.kind.name] ?? []), us]
   }
   for (let round = -1; round < rounds; round++) {
-    // The first is for warming up: V8 compiles what is used often.
-    const times = round < 0 ? 2 : 1
     say(round < 0 ? 'warming up' : `round ${round + 1} of ${rounds}`)
     for (const protocol of PROTOCOLS) {
       for (const row of ROWS)
         for (const server of shuffled(asked(row.audited).filter(({ kind }) => canAnswer(kind, row.name)))) {
-          const us = await measure(server, row, protocol, scaled(row.count) * times)
+          // The first round is for warming up: V8 compiles what is used often.
+          const us = await measure(server, row, protocol, scaled(row.count) * (round < 0 ? row.warmUp : 1))
           if (round >= 0) note(`${row.name}, ${protocol}`, server, us)
         }
       for (const server of shuffled(asked(false))) {

@@ -99,7 +99,7 @@ function pictures(result) {
 export const section = {
   name: 'upstream',
   title: 'Beside the generic API server of Kubernetes',
-  minutes: 7,
+  minutes: 23,
   run: async (how) => (await import('./upstream.mjs')).measureUpstream(how),
   rows: (result) =>
     Object.entries(result.ratios).flatMap(([row, ratios]) => {

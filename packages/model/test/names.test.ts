@@ -57,7 +57,7 @@ const said = ({ type, params }: Effect) => (type === 'emit' ? (params as { type:
 
 describe('explore refuses', () => {
   test.each<[string, unknown, string, string]>([
-    ['an option', { event: [] }, 'ERR_MODEL_OPTION', 'options.event: unknown (did you mean "events"?); there is events, children'],
+    ['an option', { event: [] }, 'ERR_MODEL_OPTION', 'options.event: unknown (did you mean "events"?); there is events, alike, children'],
     ['options that are none', [], 'ERR_MODEL_OPTION', 'options: got [], allowed: an object'],
     ['a count', { statesMax: Number.NaN }, 'ERR_MODEL_OPTION', 'statesMax: got NaN, allowed: a whole number from 1'],
     ['a rate', { recheckEvery: -1 }, 'ERR_MODEL_OPTION', 'recheckEvery: got -1'],

@@ -149,13 +149,13 @@ export function ownCutFirst(wiring: Wiring, { requestDrainTimeoutMs }: Lifecycle
  * Everything that works when its instant, or a later one, comes is over with it or on its way out:
  * a machine that was told is in another state. And no machine is on its way out before.
  */
-export const cutIsHeard =
-  (wiring: Wiring) =>
-  (before: ActorView, after: ActorView, { effects }: Edge): true | string => {
+export function cutIsHeard(wiring: Wiring): (before: ActorView, after: ActorView, step: Edge) => true | string {
+  const phases = Object.entries(wiring).flatMap(([phase, { cut, workKind }]) => (cut === undefined ? [] : [{ phase, cut, workKind }]))
+  return (before, after, { effects }) => {
     if (isForcing(after) || isDone(after)) return true
     const said = effects.map(signalOf).filter((signal) => signal !== undefined && Object.hasOwn(CUT_SIGNALS, signal))
-    for (const [phase, { cut, workKind }] of Object.entries(wiring)) {
-      if (cut === undefined || placeOf(before, phase) !== 'working' || placeOf(after, phase) !== 'working') continue
+    for (const { phase, cut, workKind } of phases) {
+      if (placeOf(before, phase) !== 'working' || placeOf(after, phase) !== 'working') continue
       const [was, is] = [actorBelow(before, phase)?.value, actorBelow(after, phase)?.value]
       const isItsTime = cutsFrom(cut).some((signal) => said.includes(signal))
       if (isItsTime && (workKind === 'effect' || was === is)) return `${phase} goes on as if ${said.join(' and ')} had not come`
@@ -163,6 +163,7 @@ export const cutIsHeard =
     }
     return true
   }
+}
 
 /**
  * The earlier phases cannot use up the time of these. On every run on which the cuts themselves do

@@ -96,7 +96,10 @@ export function handlersCost(before: ActorView, after: ActorView, { choice, effe
   const { running = 1 } = isNamed ? ((event.object as { readonly output?: { readonly running?: number } }).output ?? {}) : {}
   const [was, is] = [exitCodeOf(before), exitCodeOf(after)]
   if (running === 0) return is === was || `exit code ${is} for handlers that may be over`
-  const isCut = effects.map(factOf).some((fact) => fact?.type === 'phase.ended' && fact.phase === HANDLERS && fact.outcome === 'cut')
+  const isCut = effects.some((effect) => {
+    const fact = factOf(effect)
+    return fact?.type === 'phase.ended' && fact.phase === HANDLERS && fact.outcome === 'cut'
+  })
   return !isCut || isForcing(after) || severity(is) >= severity(5) || `exit code ${is} for handlers that were certain to run`
 }
 

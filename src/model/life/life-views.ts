@@ -7,7 +7,8 @@ import type { LifecycleContext } from '../../machines/vocabulary.ts'
 /** What the properties of a life look at in its root machine. */
 export const stopOf = ({ context }: ActorView): LifecycleContext['stop'] => (context as LifecycleContext).stop
 export const isStopping = (root: ActorView): boolean => stopOf(root) !== undefined
-export const isForcing = (root: ActorView): boolean => root.matches('forcing')
+export const isForcing = ({ value }: ActorView): boolean =>
+  value === 'forcing' || (typeof value === 'object' && Object.hasOwn(value, 'forcing'))
 export const exitCodeOf = ({ context }: ActorView): ExitCode => (context as LifecycleContext).exitCode
 /** 0 is the mildest. */
 export const severity = (code: number): number => EXIT_CODES_BY_SEVERITY.indexOf(code as ExitCode)
@@ -32,9 +33,21 @@ const keys = new Map<string, string>()
 
 /** The outermost state of a region: `waiting`, `working`, `fired`. */
 export function placeOf(root: ActorView, phase: string): string | undefined {
-  const value = regionOf(root, phase)
-  return typeof value === 'object' ? Object.keys(value)[0] : value
+  let known = places.get(root)
+  if (known === undefined) {
+    known = new Map()
+    places.set(root, known)
+  }
+  let place = known.get(phase)
+  if (place === undefined) {
+    const value = regionOf(root, phase)
+    place = typeof value === 'object' ? Object.keys(value)[0] : value
+    known.set(phase, place)
+  }
+  return place
 }
+/** Properties ask for the same places again and again. */
+const places = new WeakMap<ActorView, Map<string, string | undefined>>()
 
 /**
  * Whether something has to happen to an actor: a timer of it, or the end of an effect.

@@ -376,22 +376,23 @@ function registrationsAreTaken(before: ActorView, after: ActorView, { choice }: 
 const START_BOUND_MS = 10_000
 const ECHO_MS = 500
 
-const isStartBounded =
-  (wiring: Wiring) =>
-  (root: ActorView): true | string => {
+function isStartBounded(wiring: Wiring): (root: ActorView) => true | string {
+  const phases = Object.entries(wiring).flatMap(([phase, { lane, workKind, unbounded = false }]) =>
+    lane === 'start' && workKind !== 'regions' ? [{ phase, bound: `startBound.lifecycle.running.${stateKey(phase)}`, unbounded }] : [],
+  )
+  return (root) => {
     const isPending = (event: string, ms: number): boolean =>
       root.timers.some((timer) => timer.event.type.startsWith(`xstate.after.${event}.`) && timer.delayMs === ms)
     if (regionOf(root, 'second-signal') === 'debouncing' && !isPending('signalDebounce', ECHO_MS))
       return `the echo of a signal is not waited for ${ECHO_MS} ms`
     if (['rejected', 'thrown'].includes(regionOf(root, 'crash') as string) && !isPending('crashDebounce', ECHO_MS))
       return `the echo of a crash is not waited for ${ECHO_MS} ms`
-    for (const [phase, { lane, workKind, unbounded = false }] of Object.entries(wiring)) {
-      if (lane !== 'start' || workKind === 'regions' || placeOf(root, phase) !== 'working') continue
-      if (isPending(`startBound.lifecycle.running.${stateKey(phase)}`, START_BOUND_MS) === unbounded)
+    for (const { phase, bound, unbounded } of phases)
+      if (placeOf(root, phase) === 'working' && isPending(bound, START_BOUND_MS) === unbounded)
         return `${phase} has ${unbounded ? 'a' : 'no'} bound of ${START_BOUND_MS} ms`
-    }
     return true
   }
+}
 
 function hasItsProfile(root: ActorView): true | string {
   const stop = stopOf(root)

@@ -16,6 +16,7 @@ import { isLife } from '../../lifecycle/is-life.ts'
 import type { Life } from '../../lifecycle/life.ts'
 import { composeLifecycle, effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
 import type { MuxAnswer } from '../../machines/phases/mux-signal.ts'
+import { stateKey } from '../../machines/region.ts'
 import type { Mode } from '../../machines/wiring.ts'
 import {
   composeOptions,
@@ -28,11 +29,12 @@ import {
 } from '../../options/kit/define.ts'
 import { choice, integer, list, onOff, value } from '../../options/kit/kinds.ts'
 import { Problems } from '../../options/kit/problems.ts'
+import { POST_START_HOOK } from './hook-properties.ts'
 import { inWordsOfLife } from './life-trace.ts'
 import { lifecycleInvariants } from './lifecycle-invariants.ts'
 import { timedProperties } from './lifecycle-timed.ts'
 import { OUTSIDE, OUTSIDE_EVENTS, type OutsideEvent } from './outside-events.ts'
-import { withRepresentatives } from './representatives.ts'
+import { type ReducedPlan, withRepresentatives } from './representatives.ts'
 import { A_PLAN } from './specified.ts'
 
 const MODEL_OPTIONS = defineOptions({
@@ -127,12 +129,13 @@ function sayableOf(plan: LifePlan): readonly string[] {
 }
 
 /** What surrounds the machine of a life. */
-export function environmentOf({ input }: LifePlan, options: LifecycleModelOptions) {
+export function environmentOf({ input, postStartHooks = [], endInOrder = false }: ReducedPlan, options: LifecycleModelOptions) {
   const { outside, statesMax, recheckEvery, onProgress } = readOptions(MODEL_OPTIONS, options)
   return {
     input,
     events: outside.map((name) => OUTSIDE[name]),
     children: EFFECTS,
+    alike: endInOrder ? [postStartHooks.map(({ name }) => POST_START_HOOK + stateKey(name))] : [],
     statesMax,
     recheckEvery,
     onProgress,

@@ -71,6 +71,7 @@ export function endsByItsWork(
   }
   return (before, _after, { choice, effects }) => {
     const due = endIn(before, choice)
+    if (due === undefined && effects.length === 0) return true
     const ends = effects.flatMap((effect) => saidBy(factOf(effect)) ?? []).filter((end) => end.outcome === outcome)
     if (due?.outcome === outcome && !ends.some(({ phase }) => phase === due.phase))
       return `${due.phase} has not ended as ${outcome} by "${choice.label}"`
@@ -93,8 +94,9 @@ function endsOf(wiring: Wiring): (before: ActorView, choice: Choice) => End | un
   const byTimer = new Map(
     rows.flatMap(({ phase, work, key }) => (work === 'shutdownDelay' || work === 'userPhase' ? [[key, phase] as const] : [])),
   )
+  const bounds = rows.map(({ phase, key }) => ({ phase, start: `xstate.after.startBound.lifecycle.running.${key}.` }))
   const startBound = (type: string): string | undefined =>
-    rows.find(({ key }) => type.startsWith(`xstate.after.startBound.lifecycle.running.${key}.`))?.phase
+    type.startsWith('xstate.after.startBound.') ? bounds.find(({ start }) => type.startsWith(start))?.phase : undefined
 
   return (before, choice) => {
     const { kind, path, event } = choice

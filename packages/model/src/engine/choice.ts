@@ -33,11 +33,14 @@ export class Choices {
   readonly #steps: Steps
   readonly #ofChild = new Map<Logic, Map<number, readonly Choice[]>>()
   readonly #ofRoot = new Map<number, readonly Choice[]>()
+  /** Of children that are alike those that end before each. */
+  readonly #endBefore: ReadonlyMap<string, readonly string[]>
   readonly rootPath: Path
 
   constructor(steps: Steps, environment: Environment) {
     this.#steps = steps
     this.#environment = environment
+    this.#endBefore = new Map((environment.alike ?? []).flatMap((ids) => ids.map((id, i) => [id, ids.slice(0, i)] as const)))
     this.rootPath = this.#paths.intern('', (index) => ({ index, id: '', text: '' }))
   }
 
@@ -45,8 +48,15 @@ export class Choices {
     if (root.local.status !== 'active') return NONE
     const choices = [...this.#external(root)]
     this.#own(root, undefined, this.rootPath, choices)
-    for (const child of root.children) for (const choice of this.#below(child, root, this.rootPath)) choices.push(choice)
+    for (const child of root.children)
+      if (!this.#waits(child, root)) for (const choice of this.#below(child, root, this.rootPath)) choices.push(choice)
     return choices
+  }
+
+  /** Whether one runs that is like it and ends before it. */
+  #waits({ id }: ActorState, root: ActorState): boolean {
+    const earlier = this.#endBefore.get(id)
+    return earlier !== undefined && root.children.some((child) => earlier.includes(child.id))
   }
 
   path(parent: Path, id: string): Path {

@@ -29,9 +29,15 @@ export interface Environment<
    * said here is all that they do; of others {@link DEFAULTS} says what their kind can.
    */
   readonly children?: Readonly<Record<string, OpaqueChild | ((input: unknown, id: string) => OpaqueChild)>> | undefined
+  /**
+   * Lists of ids of opaque children of the root that differ in nothing but their ids, and are started
+   * in one step. Those of a list end in its order only: every other order is that one under other
+   * ids. Nothing checks that they are alike. Default none.
+   */
+  readonly alike?: readonly (readonly string[])[] | undefined
 }
 
-export const ENVIRONMENT: Readonly<Record<keyof Environment, true>> = { input: true, events: true, children: true }
+export const ENVIRONMENT: Readonly<Record<keyof Environment, true>> = { input: true, events: true, children: true, alike: true }
 
 /** What the function for events may look at. */
 export interface RootView<M extends AnyStateMachine = AnyStateMachine> {

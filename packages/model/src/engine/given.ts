@@ -55,11 +55,14 @@ export function assertMachine(given: unknown): asserts given is AnyStateMachine 
  */
 export function assertOptions(options: unknown): asserts options is Environment & Limits {
   assertFields(options, OPTIONS, 'options')
-  const { events, children, statesMax, recheckEvery, onProgress } = options as Environment & Limits
+  const { events, children, alike, statesMax, recheckEvery, onProgress } = options as Environment & Limits
   if (events !== undefined && typeof events !== 'function') assertEvents(events, 'events')
   if (typeof children !== 'object' && children !== undefined)
     throw new ModelError('ERR_MODEL_OPTION', `children: got ${shown(children)}, allowed: an object whose keys are names of sources or ids`)
   for (const [name, child] of Object.entries(children ?? {})) if (typeof child !== 'function') assertChild(child, `children.${name}`)
+  const isList = (list: unknown): boolean => Array.isArray(list) && list.every((id) => typeof id === 'string')
+  if (alike !== undefined && !(Array.isArray(alike) && alike.every(isList)))
+    throw new ModelError('ERR_MODEL_OPTION', `alike: got ${shown(alike)}, allowed: a list of lists of ids`)
   assertNumber('statesMax', statesMax, 1)
   assertNumber('recheckEvery', recheckEvery, 0)
   if (onProgress !== undefined && typeof onProgress !== 'function')
@@ -90,7 +93,7 @@ export function assertNamesKnown(environment: Environment, machine: AnyStateMach
   for (const { contextKeys, name } of steps.logics.all) for (const key of contextKeys?.asked ?? []) contextKeys?.assertKnown(key, name)
 }
 
-function assertChildrenKnown({ children = {} }: Environment, machine: AnyStateMachine, { logics, childIds }: Steps): void {
+function assertChildrenKnown({ children = {}, alike = [] }: Environment, machine: AnyStateMachine, { logics, childIds }: Steps): void {
   const declared = childNames(machine)
   const known = new Set([...declared, ...childIds, ...logics.all.flatMap(({ name, kind }) => (kind === 'machine' ? [] : [name]))])
   for (const name of Object.keys(children)) {
@@ -101,4 +104,6 @@ function assertChildrenKnown({ children = {} }: Environment, machine: AnyStateMa
       )
     if (!known.has(name)) throw new ModelError('ERR_MODEL_UNKNOWN', `children.${name}: no child has this source or id${hint(name, known)}`)
   }
+  for (const id of alike.flat())
+    if (!childIds.has(id)) throw new ModelError('ERR_MODEL_UNKNOWN', `alike: no child has the id "${id}"${hint(id, childIds)}`)
 }

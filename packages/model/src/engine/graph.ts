@@ -14,6 +14,9 @@ export interface Edge {
   readonly effects: readonly Effect[]
 }
 
+/** The number of the empty list of effects. */
+export const NOTHING_SAID = 0
+
 /**
  * All states of a system and all edges between them. States are numbered in the order of
  * breadth-first search from 0, the initial one, so a smaller number never needs a longer trace.
@@ -57,7 +60,7 @@ export class Graph {
   addEdge(to: number, choice: Choice, effects: readonly Effect[]): void {
     this.#to.push(to)
     this.#choice.push(choice.index)
-    this.#said.push(effects.length === 0 ? 0 : this.#saidList(effects))
+    this.#said.push(effects.length === 0 ? NOTHING_SAID : this.#saidList(effects))
   }
 
   #saidList(effects: readonly Effect[]): number {
@@ -91,6 +94,11 @@ export class Graph {
     return this.#choice.at(edge)
   }
 
+  /** The number of the list of its effects: the same for the same list. */
+  saidIndex(edge: number): number {
+    return this.#said.at(edge)
+  }
+
   effects(edge: number): readonly Effect[] {
     return this.#saidLists[this.#said.at(edge)] as readonly Effect[]
   }
@@ -108,13 +116,17 @@ export class Graph {
   }
 
   edge(index: number): Edge {
-    return { index, from: this.from(index), to: this.to(index), choice: this.choice(index), effects: this.effects(index) }
+    return this.edgeOf(this.from(index), index)
+  }
+
+  /** One of the edges of a state. */
+  edgeOf(state: number, index: number): Edge {
+    return { index, from: state, to: this.to(index), choice: this.choice(index), effects: this.effects(index) }
   }
 
   *edgesOf(state: number): Iterable<Edge> {
     const end = this.endEdge(state)
-    for (let index = this.firstEdge(state); index < end; index++)
-      yield { index, from: state, to: this.to(index), choice: this.choice(index), effects: this.effects(index) }
+    for (let index = this.firstEdge(state); index < end; index++) yield this.edgeOf(state, index)
   }
 
   /** The edges of a shortest way from the initial state. */

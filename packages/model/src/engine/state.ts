@@ -2,6 +2,7 @@ import type { AnyStateMachine, EventObject } from 'xstate'
 import type { MachineConfiguration } from './configuration.ts'
 import type { ContextKeys } from './context-keys.ts'
 import type { LogicKind } from './internals.ts'
+import type { ActorView } from './view.ts'
 
 /**
  * The state of an actor system as a tree of values: what each actor is in, which of its timers are
@@ -17,6 +18,8 @@ export interface ActorState {
   readonly timers: readonly Timer[]
   /** Ordered by id. */
   readonly children: readonly ActorState[]
+  /** What a property sees of it; made when the first one looks. */
+  view: ActorView | undefined
 }
 
 /**
@@ -117,7 +120,7 @@ export class ActorStates {
       const known = this.#states[this.#table[place] as number] as ActorState
       if (known.local === local && known.id === id && areSame(known.timers, timers) && areSame(known.children, children)) return known
     }
-    const state = { index: this.#states.length, id, local, timers, children }
+    const state = { index: this.#states.length, id, local, timers, children, view: undefined }
     this.#states.push(state)
     this.#table[place] = state.index
     if (this.#states.length * 2 > this.#table.length) this.#grow()

@@ -1,7 +1,6 @@
 import { type AnyStateMachine, matchesState, type StateValue } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
-import { remembered } from './memo.ts'
 import { contextShown, valueShown } from './named.ts'
 import type { ActorState, Path, Timer } from './state.ts'
 import type { ContextOf, StateOf, ValueOf } from './typed.ts'
@@ -38,10 +37,11 @@ export interface ActorView<M extends AnyStateMachine = AnyStateMachine> {
   actor(...path: readonly string[]): ActorView | undefined
 }
 
-const views = new WeakMap<ActorState, ActorView>()
-
-/** What a property sees of a state. */
-export const viewOf = (state: ActorState): ActorView => remembered(views, state, () => new View(state))
+/** What a property sees of a state; the same for the same state. */
+export function viewOf(state: ActorState): ActorView {
+  state.view ??= new View(state)
+  return state.view
+}
 
 /** The actor at a place in the tree; undefined when there is none. */
 export const actorAt = (root: ActorView, { id, parent }: Path): ActorView | undefined => (parent ? actorAt(root, parent)?.actor(id) : root)

@@ -17,25 +17,36 @@ export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
   options: When<[before: ActorView<M>, after: ActorView<M>, step: Edge]> = {},
 ): Property<M> {
   const { when = () => true } = whenOf(options, id)
-  function* steps({ graph }: Exploration<M>) {
+  /** The first step for which `isIt` says so. */
+  function firstStep(
+    { graph }: Exploration<M>,
+    isIt: (before: ActorView<M>, after: ActorView<M>, step: Edge) => boolean,
+  ): Edge | undefined {
     const view = (number: number) => viewOf(graph.states[number] as ActorState) as ActorView<M>
-    for (let from = 0; from < graph.stateCount; from++)
-      for (const edge of graph.edgesOf(from)) {
-        const step = [view(from), view(edge.to), edge] as const
-        if (when(...step)) yield step
+    for (let from = 0; from < graph.stateCount; from++) {
+      const before = view(from)
+      const end = graph.endEdge(from)
+      for (let index = graph.firstEdge(from); index < end; index++) {
+        const edge = graph.edgeOf(from, index)
+        const after = view(edge.to)
+        if (when(before, after, edge) && isIt(before, after, edge)) return edge
       }
+    }
+    return undefined
   }
   return {
     id,
     text,
     violation(exploration): Violation | undefined {
-      for (const step of steps(exploration)) {
-        const answer = holds(...step)
-        const [, , { from, index }] = step
-        if (answer !== true) return { finding: answer || `this step violates: ${text}`, edges: [...exploration.graph.pathTo(from), index] }
-      }
-      return undefined
+      let finding = ''
+      const step = firstStep(exploration, (before, after, edge) => {
+        const answer = holds(before, after, edge)
+        if (answer === true) return false
+        finding = answer || `this step violates: ${text}`
+        return true
+      })
+      return step && { finding, edges: [...exploration.graph.pathTo(step.from), step.index] }
     },
-    vacuous: (exploration) => (steps(exploration).next().done ? 'the property applies to no step' : undefined),
+    vacuous: (exploration) => (firstStep(exploration, () => true) ? undefined : 'the property applies to no step'),
   }
 }

@@ -1,5 +1,5 @@
 import type { Choice } from '../engine/choice.ts'
-import type { Graph } from '../engine/graph.ts'
+import { type Graph, NOTHING_SAID } from '../engine/graph.ts'
 import { assertFields } from '../options.ts'
 import type { Property, Violation } from './property.ts'
 
@@ -27,10 +27,12 @@ export const confluent = (
     id,
     text,
     violation({ graph }): Violation | undefined {
+      const areIndependent = remembering(graph, independent)
       for (let state = 0; state < graph.stateCount; state++) {
-        for (let one = graph.firstEdge(state); one < graph.endEdge(state); one++) {
-          for (let other = one + 1; other < graph.endEdge(state); other++) {
-            if (!independent(graph.choice(one), graph.choice(other))) continue
+        const end = graph.endEdge(state)
+        for (let one = graph.firstEdge(state); one < end; one++) {
+          for (let other = one + 1; other < end; other++) {
+            if (!areIndependent(one, other)) continue
             const finding = difference(graph, one, other, mayDisable)
             if (finding) return { finding, edges: [...graph.pathTo(state), one, ...after(graph, one, other)] }
           }
@@ -43,10 +45,24 @@ export const confluent = (
 }
 
 function isAnyPair(graph: Graph, independent: (one: Choice, other: Choice) => boolean): boolean {
+  const areIndependent = remembering(graph, independent)
   return graph.states.some((_, state) => {
-    const choices = [...graph.edgesOf(state)].map(({ choice }) => choice)
-    return choices.some((one, i) => choices.slice(i + 1).some((other) => independent(one, other)))
+    const edges = Array.from({ length: graph.endEdge(state) - graph.firstEdge(state) }, (_, i) => graph.firstEdge(state) + i)
+    return edges.some((one, i) => edges.slice(i + 1).some((other) => areIndependent(one, other)))
   })
+}
+
+/** The same of two edges; of choices there are few, and the same two meet in most states. */
+function remembering(graph: Graph, independent: (one: Choice, other: Choice) => boolean): (one: number, other: number) => boolean {
+  const known: (boolean | undefined)[][] = []
+  return (one, other) => {
+    const [first, second] = [graph.choiceIndex(one), graph.choiceIndex(other)]
+    const ofFirst = known[first] ?? []
+    known[first] = ofFirst
+    const answer = ofFirst[second] ?? independent(graph.choice(one), graph.choice(other))
+    ofFirst[second] = answer
+    return answer
+  }
 }
 
 function difference(graph: Graph, one: number, other: number, mayDisable: (one: Choice, other: Choice) => boolean): string | undefined {
@@ -67,8 +83,8 @@ function difference(graph: Graph, one: number, other: number, mayDisable: (one: 
 
 /** What two edges say, without its order. */
 function said(graph: Graph, one: number, other: number): string {
+  if (graph.saidIndex(one) === NOTHING_SAID && graph.saidIndex(other) === NOTHING_SAID) return ''
   const [first, second] = [graph.effects(one), graph.effects(other)]
-  if (first.length === 0 && second.length === 0) return ''
   return [...first, ...second]
     .map(({ index }) => index)
     .sort((x, y) => x - y)

@@ -68,11 +68,16 @@ export function untaken(exploration: Exploration): Untaken[] {
   })
 }
 
+/** What was visited until now: a model may take more steps later. */
 function visitsOf({ steps }: Exploration['model']): ReadonlyMap<AnyStateMachine, Visits> {
-  const machines = new Map(steps.logics.all.flatMap(({ machine }) => (machine ? [[machine, new Visits()] as const] : [])))
-  for (const { from, event, step } of steps.taken) machines.get(step.local.logic.machine as AnyStateMachine)?.add(step, from, event)
+  const { machines, count } = remembered(visited, steps, () => ({ machines: new Map<AnyStateMachine, Visits>(), count: 0 }))
+  for (const { machine } of steps.logics.all) if (machine) remembered(machines, machine, () => new Visits())
+  for (const { from, event, step } of steps.taken.slice(count))
+    machines.get(step.local.logic.machine as AnyStateMachine)?.add(step, from, event)
+  visited.set(steps, { machines, count: steps.taken.length })
   return machines
 }
+const visited = new WeakMap<object, { readonly machines: Map<AnyStateMachine, Visits>; readonly count: number }>()
 
 /** `loader.waiting on go → loader.over (refused)` */
 export const untakenText = ({ source, event, targets, why }: Untaken): string =>

@@ -1,5 +1,6 @@
 import type { Exploration } from '../engine/explore.ts'
-import type { Graph } from '../engine/graph.ts'
+import { type Graph, NOTHING_SAID } from '../engine/graph.ts'
+import { IntList } from '../engine/int-list.ts'
 import { remembered } from '../engine/memo.ts'
 import { assertSayable, type NameOf, namesSaid } from '../engine/said.ts'
 import type { Effect } from '../engine/state.ts'
@@ -74,21 +75,27 @@ export function inOrder(id: string, text: string, nameOf: NameOf, earlier: reado
   }
 }
 
-/** A state of the graph with one of the monitor, and the edge by which it was first reached. */
-interface Node {
-  readonly state: number
-  readonly at: string
-  readonly from: number
-  readonly edge: number
-}
+/** What a monitor comes to by a list of effects: the number of its state, or what is wrong. */
+type Come = number | Broken
 
-/** The product of a graph and a monitor, walked breadth-first. */
+/**
+ * The product of a graph and a monitor, walked breadth-first. A node is a state of the graph with
+ * one of the monitor, both by their numbers; so is what the monitor has read already.
+ */
 class Run {
   readonly #graph: Graph
   readonly #monitor: Monitor
-  readonly #nodes: Node[] = []
-  readonly #seen = new Map<string, Set<number>>()
-  readonly #read = new Map<string, Map<readonly Effect[], string | Broken>>()
+  /** Of each node: its states, the node it was first reached from, and the edge. */
+  readonly #state = new IntList()
+  readonly #at = new IntList()
+  readonly #from = new IntList()
+  readonly #edge = new IntList()
+  /** The states of the monitor, and with which states of the graph each was met. */
+  readonly #texts: string[] = []
+  readonly #numbers = new Map<string, number>()
+  readonly #seen: Uint8Array[] = []
+  /** By the state of the monitor, then by the list of effects. */
+  readonly #read: (Come | undefined)[][] = []
 
   constructor(graph: Graph, monitor: Monitor) {
     this.#graph = graph
@@ -97,35 +104,49 @@ class Run {
 
   violation(): Violation | undefined {
     const graph = this.#graph
-    const start = this.#readAll(this.#monitor.initial, this.#monitor.initial, graph.initialEffects)
-    if (typeof start !== 'string') return { finding: start.broken, edges: [] }
+    const { heard, initial } = this.#monitor
+    const start = this.#readEach(initial, graph.initialEffects)
+    if (typeof start !== 'number') return { finding: start.broken, edges: [] }
     this.#visit(0, start, -1, -1)
-    for (let i = 0; i < this.#nodes.length; i++) {
-      const { state, at } = this.#nodes[i] as Node
-      for (let edge = graph.firstEdge(state); edge < graph.endEdge(state); edge++) {
-        const next = this.#readAll(at, this.#monitor.heard?.(at, graph.choice(edge)) ?? at, graph.effects(edge))
-        if (typeof next !== 'string') return { finding: next.broken, edges: [...this.#wayTo(i), edge] }
+    for (let i = 0; i < this.#state.length; i++) {
+      const [state, at] = [this.#state.at(i), this.#at.at(i)]
+      const text = this.#texts[at] as string
+      const end = graph.endEdge(state)
+      for (let edge = graph.firstEdge(state); edge < end; edge++) {
+        const now = heard?.(text, graph.choice(edge)) ?? text
+        const next = now === text ? this.#next(at, edge) : this.#readAfter(this.#numberOf(now), edge)
+        if (typeof next !== 'number') return { finding: next.broken, edges: [...this.#wayTo(i), edge] }
         this.#visit(graph.to(edge), next, i, edge)
       }
     }
     return undefined
   }
 
-  #visit(state: number, at: string, from: number, edge: number): void {
-    const states = remembered(this.#seen, at, () => new Set<number>())
-    if (states.has(state)) return
-    states.add(state)
-    this.#nodes.push({ state, at, from, edge })
+  #visit(state: number, at: number, from: number, edge: number): void {
+    const seen = this.#seen[at] as Uint8Array
+    if (seen[state] === 1) return
+    seen[state] = 1
+    this.#state.push(state)
+    this.#at.push(at)
+    this.#from.push(from)
+    this.#edge.push(edge)
+  }
+
+  /** What is heard changes nothing, so that a step that says nothing changes nothing either. */
+  #next(at: number, edge: number): Come {
+    return this.#graph.saidIndex(edge) === NOTHING_SAID ? at : this.#readAfter(at, edge)
   }
 
   /** The same lists of effects are read again and again. */
-  #readAll(before: string, at: string, effects: readonly Effect[]): string | Broken {
-    if (effects.length === 0 && at === before) return at
-    const known = remembered(this.#read, at, () => new Map<readonly Effect[], string | Broken>())
-    return remembered(known, effects, () => this.#readEach(at, effects))
+  #readAfter(at: number, edge: number): Come {
+    const known = this.#read[at] as (Come | undefined)[]
+    const said = this.#graph.saidIndex(edge)
+    const come = known[said] ?? this.#readEach(this.#texts[at] as string, this.#graph.effects(edge))
+    known[said] = come
+    return come
   }
 
-  #readEach(at: string, effects: readonly Effect[]): string | Broken {
+  #readEach(at: string, effects: readonly Effect[]): Come {
     let state = at
     for (const effect of effects) {
       const next = this.#monitor.next(state, effect)
@@ -133,16 +154,20 @@ class Run {
       state = next
     }
     const wrong = this.#monitor.atRest?.(state)
-    return wrong === undefined ? state : broken(wrong)
+    return wrong === undefined ? this.#numberOf(state) : broken(wrong)
+  }
+
+  #numberOf(text: string): number {
+    return remembered(this.#numbers, text, () => {
+      this.#seen.push(new Uint8Array(this.#graph.stateCount))
+      this.#read.push([])
+      return this.#texts.push(text) - 1
+    })
   }
 
   #wayTo(node: number): number[] {
     const way: number[] = []
-    for (let i = node; i > 0; ) {
-      const { edge, from } = this.#nodes[i] as Node
-      way.push(edge)
-      i = from
-    }
+    for (let i = node; i > 0; i = this.#from.at(i)) way.push(this.#edge.at(i))
     return way.reverse()
   }
 }
