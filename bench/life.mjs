@@ -15,8 +15,17 @@ import { summarize } from './statistics.mjs'
 
 /** How long a server idles at least before it ends: a minute, or what BENCH_IDLE_S says. */
 const IDLE_S = Number(process.env['BENCH_IDLE_S'] ?? 60)
-/** Crowds of watches: BENCH_WATCHES=10000,50000 for more. */
-const WATCHES = (process.env['BENCH_WATCHES'] ?? '10000').split(',').map(Number)
+/**
+ * Crowds of watches. Over HTTP/1.1 each takes a file of its own, and many a machine has 20 000 for a
+ * process: BENCH_WATCHES=10000,50000 for more.
+ */
+const CROWDS = /** @type {const} */ ([
+  ...(process.env['BENCH_WATCHES'] ?? '10000')
+    .split(',')
+    .map((count) => ({ count: Number(count), protocol: /** @type {const} */ ('HTTP/1.1') })),
+  { count: 50_000, protocol: 'HTTP/2' },
+])
+const QUICK_CROWDS = CROWDS.map((crowd) => ({ ...crowd, count: 1000 }))
 /** Servers of each kind that idle beside each other, and how often: memory bounds the former. */
 const [IDLE_COPIES, IDLE_BATCHES] = [3, 2]
 const ROUNDS = 6
@@ -182,9 +191,9 @@ export async function measureLife({ quick, say }) {
   }
   /** @type {import('./mixed-watches.mjs').Watches[]} */
   const watches = []
-  for (const count of quick ? [1000] : WATCHES) {
-    say(`${count} watches`)
-    watches.push(await measureWatches(count))
+  for (const { count, protocol } of quick ? QUICK_CROWDS : CROWDS) {
+    say(`${count} watches over ${protocol}`)
+    watches.push(await measureWatches(count, protocol))
   }
   return { idleS, kept: KEPT, subjects: Object.fromEntries(SUBJECTS.map((subject) => [subject, summaryOf(lives, subject)])), watches }
 }

@@ -25,9 +25,11 @@ function rows({ subjects, watches, kept }) {
     ...rowsOf('last response to exit, attached', ours?.afterResponse, ms(TARGETS.afterResponse)),
     ...rowsOf(`end with ${kept} idle connections, attached: signal to exit`, ours?.keptExit, withoutTarget),
     ...rowsOf('CPU of a second start in a process', second?.starting, ms(TARGETS.starting)),
-    ...watches.flatMap(({ count, whole, offIdeal }) => [
-      rowOf(`${count} watches: ended whole, or closed with 1001`, fact(whole), { digits: 0, target: { atLeast: count } }),
-      rowOf(`${count} watches: ends in 100 ms, off the ideal line by a share of`, offIdeal, { target: { atMost: OFF_IDEAL_MAX } }),
+    ...watches.flatMap(({ count, protocol, whole, offIdeal }) => [
+      rowOf(`${count} watches, ${protocol}: ended whole, or closed with 1001`, fact(whole), { digits: 0, target: { atLeast: count } }),
+      rowOf(`${count} watches, ${protocol}: ends in 100 ms, off the ideal line by a share of`, offIdeal, {
+        target: { atMost: OFF_IDEAL_MAX },
+      }),
     ]),
   ]
 }
@@ -68,11 +70,12 @@ ${tableOf(
 
 ### Watches
 
-The crowd has four kinds of clients, a quarter of each: event streams, chunked watches, WebSockets of the package \`ws\`, and WebSockets whose handler writes its own frames. The server tells them to end one after the other during the first half of the grace, so that they do not all come back to other servers at once. The numbers are from the clients' own record.
+The crowd over HTTP/1.1 has four kinds of clients, a quarter of each: event streams, chunked watches, WebSockets of the package \`ws\`, and WebSockets whose handler writes its own frames. That over HTTP/2 has the first two, a hundred on each connection. The server tells them to end one after the other during the first half of the grace, so that they do not all come back to other servers at once. The numbers are from the clients' own record.
 
 ${tableOf(
   [
     'watches',
+    'protocol',
     'grace',
     'ended whole',
     'last end',
@@ -86,6 +89,7 @@ ${tableOf(
     const bins = one.endsPer100Ms.slice(0, -1)
     return [
       one.count,
+      one.protocol,
       `${one.graceMs / 1000} s`,
       one.whole,
       `${(one.lastEndMs / 1000).toFixed(2)} s`,
@@ -98,18 +102,23 @@ ${tableOf(
   }),
 )}
 
-${watches.map(({ count }) => `![${count} watches: ends in each 100 ms](images/watches${suffixOf(watches, count)}.svg)`).join('\n\n')}`
+${watches.map((one) => `![${one.count} watches, ${one.protocol}: ends in each 100 ms](images/watches${suffixOf(watches, one)}.svg)`).join('\n\n')}`
 }
 
-/** The first crowd has the plain name. @param {Life['watches']} watches @param {number} count */
-const suffixOf = (watches, count) => (watches[0]?.count === count ? '' : `-${count}`)
+/** The first crowd has the plain name. @param {Life['watches']} watches @param {Life['watches'][number]} one */
+const suffixOf = (watches, one) => (watches[0] === one ? '' : `-${one.count}`)
 
 /** @param {import('./mixed-watches.mjs').Watches} watches @returns {import('./chart.mjs').Picture} */
-const endsPicture = ({ count, endsPer100Ms, idealPer100Ms }) => ({
+const endsPicture = ({ count, protocol, endsPer100Ms, idealPer100Ms }) => ({
   width: 860,
   height: 280,
   option: {
-    title: { text: `${count} watches of mixed kinds: ends in each 100 ms, by their clients`, left: 8, top: 8, textStyle: { fontSize: 14 } },
+    title: {
+      text: `${count} watches over ${protocol}: ends in each 100 ms, by their clients`,
+      left: 8,
+      top: 8,
+      textStyle: { fontSize: 14 },
+    },
     grid: { left: 60, right: 60, top: 44, bottom: 44 },
     xAxis: {
       type: 'category',
@@ -147,14 +156,14 @@ const pictures = ({ subjects, watches, idleS }) => ({
       colour: OURS.includes(name) ? COLOURS.ours : name === CONTROL ? COLOURS.control : COLOURS.others,
     })),
   }),
-  ...Object.fromEntries(watches.map((one) => [`watches${suffixOf(watches, one.count)}`, endsPicture(one)])),
+  ...Object.fromEntries(watches.map((one) => [`watches${suffixOf(watches, one)}`, endsPicture(one)])),
 })
 
 /** @type {import('./sections.mjs').Section<Life>} */
 export const section = {
   name: 'life',
   title: 'A whole life',
-  minutes: 7,
+  minutes: 9,
   packages: [
     'http-terminator',
     '@godaddy/terminus',

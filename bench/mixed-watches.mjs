@@ -6,13 +6,15 @@ import { endsPer, KINDS, runMixed } from '../test/watches/mixed.mjs'
 import { peakPer100Ms } from '../test/watches/watch-crowd.mjs'
 import { summarize } from './statistics.mjs'
 
-const GRACE_MS = 8_000
+/** So that their ends are spread over half of it at this rate. */
+const GRACE_MS_PER_WATCH = 0.8
 /** What a whole end of each kind is. */
 const WHOLE = ['whole', '1001']
 
 /**
  * @typedef {object} Watches
  * @property {number} count
+ * @property {import('../test/watches/mixed.mjs').Protocol} protocol
  * @property {number} graceMs
  * @property {number} whole those that came to their end, or were closed with 1001
  * @property {Record<string, Record<string, number>>} hows how many of each kind ended how
@@ -26,14 +28,16 @@ const WHOLE = ['whole', '1001']
  * @property {number} exitCode
  */
 
-/** @param {number} count @returns {Promise<Watches>} */
-export async function measureWatches(count) {
-  const { ends, openMb, mostMb, report } = await runMixed({ count, graceMs: GRACE_MS })
+/** @param {number} count @param {import('../test/watches/mixed.mjs').Protocol} protocol @returns {Promise<Watches>} */
+export async function measureWatches(count, protocol) {
+  const graceMs = count * GRACE_MS_PER_WATCH
+  const { ends, openMb, mostMb, report } = await runMixed({ count, graceMs, protocol })
   const endsPer100Ms = endsPer(ends)
-  const idealPer100Ms = count / (GRACE_MS / 2 / 100)
+  const idealPer100Ms = count / (graceMs / 2 / 100)
   return {
     count,
-    graceMs: GRACE_MS,
+    protocol,
+    graceMs,
     whole: ends.filter(({ how }) => WHOLE.includes(how)).length,
     hows: Object.fromEntries(KINDS.map((kind) => [kind, counted(ends.filter((end) => end.kind === kind).map(({ how }) => how))])),
     idealPer100Ms,

@@ -133,7 +133,7 @@ export function cellOf(made, subject, route) {
 
 /** @param {{ quick: boolean, say: (line: string) => void }} how @returns {Promise<Serving>} */
 export async function measureServing({ quick, say }) {
-  const generations = quick ? 1 : 14
+  const generations = quick ? 1 : 9
   /** @type {Record<string, Generation[]>} */
   const made = Object.fromEntries(PROTOCOLS.map((protocol) => [protocol, []]))
   for (let index = 0; index < generations; index++)

@@ -95,7 +95,7 @@ const pictures = (result) => ({
 export const section = {
   name: 'serving',
   title: 'Serving',
-  minutes: 23,
+  minutes: 16,
   packages: ['stoppable', '@godaddy/terminus', 'http-graceful-shutdown'],
   run: async (how) => (await import('./serving.mjs')).measureServing(how),
   rows,

@@ -1,14 +1,16 @@
-// Ten thousand watches of mixed kinds on one server: event streams, chunked watches and WebSockets,
-// those of the package ws and those whose handler writes frames itself. On dist/ and ended by a real
-// SIGTERM; says on which port it listens, and as its last line what memory it took. Argument:
-// { "graceMs" } as JSON.
+// Ten thousand watches of mixed kinds on one server: event streams, chunked watches and, over
+// HTTP/1.1, WebSockets, those of the package ws and those whose handler writes frames itself. On
+// dist/ and ended by a real SIGTERM; says on which port it listens, and as its last line what memory
+// it took. Argument: { "graceMs", "protocol" } as JSON.
 import { createServer } from 'node:http'
+import { createServer as createHttp2Server } from 'node:http2'
 import { WebSocketServer } from 'ws'
 import { attachLifecycle, markWatch, shutdownSignalOf } from '../../dist/index.js'
 
-const { graceMs } = JSON.parse(process.argv[2])
+const { graceMs, protocol } = JSON.parse(process.argv[2])
 
-const server = createServer((request, response) => {
+const create = protocol === 'HTTP/2' ? createHttp2Server : createServer
+const server = create((request, response) => {
   if (request.url === '/events') {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n')
     shutdownSignalOf(request).addEventListener('abort', () => response.end('data: last\n\n'))

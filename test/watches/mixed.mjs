@@ -1,11 +1,18 @@
 // @ts-check
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 
 /** Kinds of watches, in turns. */
 export const KINDS = /** @type {const} */ (['events', 'chunks', 'ws', 'frames'])
+/** Those that are streams of HTTP/2. */
+const STREAMED = /** @type {const} */ (['events', 'chunks'])
+/** Streams on one connection of HTTP/2. */
+const STREAMS = 100
+
+/** @typedef {'HTTP/1.1' | 'HTTP/2'} Protocol */
 
 /**
  * @typedef {object} Ended how one watch ended, by its client's own record
@@ -25,13 +32,13 @@ const AT_ONCE = 200
 const CLOSE = Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9])
 
 /**
- * Opens so many watches of all kinds at a server of its own, ends it by SIGTERM once all of them have begun, and sees what each client gets.
- * @param {{ count: number, graceMs: number }} options
+ * Opens so many watches of all kinds that the protocol has at a server of its own, ends it by SIGTERM once all of them have begun, and sees what each client gets.
+ * @param {{ count: number, graceMs: number, protocol?: Protocol }} options
  * @returns {Promise<MixedRun>}
  */
-export async function runMixed({ count, graceMs }) {
+export async function runMixed({ count, graceMs, protocol = 'HTTP/1.1' }) {
   const program = fileURLToPath(new URL('mixed-server.mjs', import.meta.url))
-  const child = fork(program, [JSON.stringify({ graceMs })], { stdio: 'inherit' })
+  const child = fork(program, [JSON.stringify({ graceMs, protocol })], { stdio: 'inherit' })
   const exited = once(child, 'exit')
   // After the last message, which the exit may come before.
   const disconnected = once(child, 'disconnect')
@@ -45,12 +52,12 @@ export async function runMixed({ count, graceMs }) {
     ])
   try {
     const [{ port }] = await message()
-    /** @type {Promise<Omit<Ended, 'at'> & { at: number }>[]} */
+    /** @type {Promise<Ended>[]} */
     const ends = []
+    /** @type {(index: number) => ReturnType<typeof watch>} the next client */
+    const open = protocol === 'HTTP/2' ? streamsOf(port) : (index) => watch(port, KINDS[index % KINDS.length] ?? 'events', addressOf(index))
     while (ends.length < count) {
-      const batch = Array.from({ length: Math.min(AT_ONCE, count - ends.length) }, (_, index) =>
-        watch(port, KINDS[index % KINDS.length] ?? 'events', addressOf(ends.length)),
-      )
+      const batch = Array.from({ length: Math.min(AT_ONCE, count - ends.length) }, (_, index) => open(ends.length + index))
       await Promise.all(batch.map(({ begun }) => begun))
       ends.push(...batch.map(({ ended }) => ended))
     }
@@ -106,6 +113,46 @@ function watch(port, kind, localAddress) {
   /** @type {Promise<Ended>} */
   const ended = new Promise((resolve) => socket.on('close', () => resolve({ kind, at: at || performance.now(), how })))
   return { begun, ended }
+}
+
+/**
+ * Clients as streams, so many on each connection.
+ * @param {number} port @returns {(index: number) => ReturnType<typeof watch>}
+ */
+function streamsOf(port) {
+  /** @type {import('node:http2').ClientHttp2Session} */
+  let session
+  return (index) => {
+    if (index % STREAMS === 0) {
+      session = connectHttp2(`http://127.0.0.1:${port}`)
+      // Its streams say it.
+      session.on('error', () => {})
+    }
+    const kind = STREAMED[index % STREAMED.length] ?? 'events'
+    const stream = session.request({ ':path': `/${kind}` })
+    let tail = ''
+    let at = 0
+    /** @type {Promise<void>} */
+    const begun = new Promise((resolve, reject) => {
+      stream.on('error', reject)
+      stream.on('close', () => reject(new Error(`${kind}: closed before it began`)))
+      stream.on('data', (bytes) => {
+        tail = (tail + bytes.toString('latin1')).slice(-40)
+        if (tail.includes('first')) resolve()
+      })
+    })
+    begun.catch(() => {})
+    stream.on('end', () => {
+      at = performance.now()
+    })
+    /** @type {Promise<Ended>} */
+    const ended = new Promise((resolve) =>
+      stream.on('close', () =>
+        resolve({ kind, at: at || performance.now(), how: stream.rstCode === 0 && tail.includes('last') ? 'whole' : 'broken off' }),
+      ),
+    )
+    return { begun, ended }
+  }
 }
 
 /**
