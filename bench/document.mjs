@@ -49,7 +49,7 @@ export function comparisonMarkdown(parts) {
 
 <!-- Generated from bench/results/*.json by npm run generate; do not edit. -->
 
-What quiesce keeps and costs, beside node alone, beside the other libraries that end a server, and beside the Go library that it is modelled on. \`npm run bench\` in a checkout of the repository measures all of it again, in about an hour on two cores; \`npm run bench -- life\` measures one section. Both write the result files from which this page is made.
+What quiesce keeps and costs, beside node alone, beside the other libraries that end a server, and beside the Go library that it is modelled on. \`npm run bench\` in a checkout of the repository measures all of it again, in less than two hours on two cores; \`npm run bench -- life\` measures one section. Both write the result files from which this page is made.
 
 - **In turns**: whatever is compared is measured in the same rounds, in another order each round. A second copy of the same program (A/A) shows what is noise.
 - **Brackets** hold the 95 % confidence interval of the median, or of the median of the ratios within each round; so do the thin lines in pictures.
