@@ -1,5 +1,6 @@
 // @ts-check
 // What the whole chain of an API server costs, beside a middleware that is written by hand.
+import { BARE, BARE_AGAIN, CHAIN } from './chain.mjs'
 import { rowsTable } from './document.mjs'
 import { rowsOf, tableOf } from './verdict.mjs'
 
@@ -8,20 +9,13 @@ import { rowsOf, tableOf } from './verdict.mjs'
 /** Of the CPU of a middleware that does less. */
 const OF_MIDDLEWARE_MAX = 0.85
 
-const named = (/** @type {Chain} */ { servers }, /** @type {string} */ start) =>
-  Object.entries(servers).find(([name]) => name.startsWith(start))?.[1]
-
 /** @param {Chain} result */
-const rows = (result) => [
-  ...rowsOf(
-    'CPU of a request behind the whole chain, as a share of the middleware by hand',
-    named(result, 'the whole chain')?.ofMiddleware,
-    {
-      target: { atMost: OF_MIDDLEWARE_MAX },
-    },
-  ),
-  ...rowsOf('the same, times bare Hono', named(result, 'the whole chain')?.ofBare),
-  ...rowsOf('bare Hono: A/A', named(result, 'bare Hono, a second one')?.ofBare),
+const rows = ({ servers }) => [
+  ...rowsOf('CPU of a request behind the whole chain, as a share of the middleware by hand', servers[CHAIN]?.ofMiddleware, {
+    target: { atMost: OF_MIDDLEWARE_MAX },
+  }),
+  ...rowsOf('the same, times bare Hono', servers[CHAIN]?.ofBare),
+  ...rowsOf('bare Hono: A/A', servers[BARE_AGAIN]?.ofBare),
 ]
 
 /** @param {Chain} result */
@@ -41,7 +35,7 @@ ${tableOf(
   Object.entries(result.servers).map(([name, { cpuUs, ofBare, ofMiddleware }]) => [
     name,
     `${cpuUs.median.toFixed(1)} (${cpuUs.interval.map((bound) => bound.toFixed(1)).join(' to ')})`,
-    name === 'bare Hono' ? '1' : share(ofBare),
+    name === BARE ? '1' : share(ofBare),
     share(ofMiddleware),
   ]),
 )}`

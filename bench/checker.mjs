@@ -49,7 +49,7 @@ export async function measureChecker({ quick, say }) {
   const growth = Object.entries(GROWTH).flatMap(([what, counts]) =>
     counts.slice(0, quick ? 1 : undefined).map((count) => {
       say(`a life with ${count} of ${what}`)
-      const { states, edges, cpu, bytes, checkedCpu } = explored(what, String(count))
+      const { states, edges, cpu, bytes, checkedCpu } = explored(what, String(count), '--check')
       return { what, count, states, edges, cpu, bytes, ...(checkedCpu !== undefined && { checkedCpu }) }
     }),
   )

@@ -2,8 +2,8 @@
 // `npm run bench:overhead -- --only filters`: what each filter of an API server costs a request.
 // The same Hono route bare, and behind the chain of an API server: without a filter, with each
 // alone, with all, and with all but each. A bare server and a second copy of it run with every group
-// of them, so that each is compared with what ran in the same minute. `npm run bench -- chain` has the
-// whole chain beside what is written by hand.
+// of them, so that each is compared with what ran in the same minute. `npm run bench -- chain` has
+// the whole chain beside what is written by hand.
 import { Child } from './child.mjs'
 import { measureInTurns, shuffled } from './in-turns.mjs'
 import { median, summarize } from './statistics.mjs'

@@ -2,7 +2,7 @@
 // What the whole life of a server costs: processor time of its start, of idling and of its end; the
 // longest step of the event loop in the end, the time from the last response to the exit, and the
 // end with a thousand idle connections; of quiesce and of its peers, in turns, each in processes of
-// its own. Then how ten thousand watches end.
+// its own. Then how crowds of watches end.
 import { fork } from 'node:child_process'
 import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
@@ -16,8 +16,8 @@ import { summarize } from './statistics.mjs'
 /** How long a server idles at least before it ends: a minute, or what BENCH_IDLE_S says. */
 const IDLE_S = Number(process.env['BENCH_IDLE_S'] ?? 60)
 /**
- * Crowds of watches. Over HTTP/1.1 each takes a file of its own, and many a machine has 20 000 for a
- * process: BENCH_WATCHES=10000,50000 for more.
+ * Crowds of watches. Over HTTP/1.1 each takes a file of its own, and many machines have 20 000 for
+ * a process: BENCH_WATCHES=10000,50000 for more.
  */
 const CROWDS = /** @type {const} */ ([
   ...(process.env['BENCH_WATCHES'] ?? '10000')

@@ -105,8 +105,8 @@ ${tableOf(
 ${watches.map((one) => `![${one.count} watches, ${one.protocol}: ends in each 100 ms](images/watches${suffixOf(watches, one)}.svg)`).join('\n\n')}`
 }
 
-/** The first crowd has the plain name. @param {Life['watches']} watches @param {Life['watches'][number]} one */
-const suffixOf = (watches, one) => (watches[0] === one ? '' : `-${one.count}`)
+/** The first crowd has the plain name; both protocols may have a crowd of one size. @param {Life['watches']} watches @param {Life['watches'][number]} one */
+const suffixOf = (watches, one) => (watches[0] === one ? '' : `-${one.count}-${one.protocol === 'HTTP/2' ? 'http2' : 'http1'}`)
 
 /** @param {import('./mixed-watches.mjs').Watches} watches @returns {import('./chart.mjs').Picture} */
 const endsPicture = ({ count, protocol, endsPer100Ms, idealPer100Ms }) => ({

@@ -1,12 +1,12 @@
 // @ts-check
-// How a crowd of watches of mixed kinds ends by SIGTERM, by their clients' own record: a quarter each
-// event streams, chunked watches, WebSockets of the package ws, and WebSockets whose handler writes
-// its own frames.
+// How a crowd of watches of mixed kinds ends by SIGTERM, by their clients' own record: event streams
+// and chunked watches, and over HTTP/1.1 WebSockets of the package ws, and WebSockets whose handler
+// writes its own frames.
 import { endsPer, KINDS, runMixed } from '../test/watches/mixed.mjs'
 import { peakPer100Ms } from '../test/watches/watch-crowd.mjs'
 import { summarize } from './statistics.mjs'
 
-/** So that their ends are spread over half of it at this rate. */
+/** Half of the grace is for telling, so that 2 500 are told in a second, however many there are. */
 const GRACE_MS_PER_WATCH = 0.8
 /** What a whole end of each kind is. */
 const WHOLE = ['whole', '1001']

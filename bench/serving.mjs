@@ -26,11 +26,11 @@ const CONNECTIONS = 32
  */
 const ROUNDS = 6
 /**
- * What is freed at the top of its heap the C library gives back to the kernel, and takes it again for
- * the next body: or not, as it happens to lie. In one process in three, whatever it serves with, an
- * upload costs half as much again because of that. So none of these gives anything back [glibc].
+ * What is freed at the top of its heap the C library gives back to the kernel, and takes it again
+ * for the next body: or not, as it happens to lie. In one process in three, whatever it serves with,
+ * an upload costs half as much again because of that. None of these gives anything back [glibc].
  */
-const KEEPS_MEMORY = { MALLOC_TRIM_THRESHOLD_: String(2 ** 28), MALLOC_TOP_PAD_: String(2 ** 26), MALLOC_MMAP_THRESHOLD_: String(2 ** 28) }
+const KEEPS_MEMORY = { MALLOC_TRIM_THRESHOLD_: String(2 ** 28), MALLOC_TOP_PAD_: String(2 ** 26), MALLOC_MMAP_THRESHOLD_: String(2 ** 25) }
 /** V8 compiles and recompiles parts of node during the first 30 000 requests. */
 const WARM_UP = { trivial: 30_000, stream: 100, upload: 100 }
 

@@ -17,8 +17,8 @@ export function numbers(count) {
 }
 
 /**
- * What is measured: each gives the microseconds of CPU for one. `warmUp` times as many are sent before; on one core V8 goes on compiling for
- * the first 60 000 requests for a path. Where it is given, `after` is not counted.
+ * What is measured: each gives the microseconds of CPU for one. `warmUp` times as many are sent before; on one core V8 goes on compiling until
+ * some 60 000 requests for one path have been answered. Where it is given, `after` is not counted.
  * @type {readonly { name: string, audited: boolean, count: number, warmUp: number, ask: (count: number) => Omit<import('./load.mjs').Requests, 'what' | 'port' | 'protocol'>, after?: (server: import('./server.mjs').Server) => Promise<unknown> }[]}
  */
 export const ROWS = [

@@ -51,8 +51,8 @@ export async function checkCommand(host: CliHost, args: readonly string[]): Prom
   if (modelFile !== undefined && plans.length > 1)
     throw optionError('--promela', modelFile, 'together with --mode refuse or --mode retry-after')
   for (const whole of plans) {
-    // A property of the user's may name any hook.
-    const plan = properties.length === 0 ? withRepresentatives(whole) : whole
+    // A property of the user's may name any hook, and spin takes every order.
+    const plan = properties.length === 0 ? withRepresentatives(whole, modelFile === undefined) : whole
     const from = systemClock.now()
     const onProgress = (found: number, taken: number): void => progress.update(plan.mode, found, taken)
     const exploration = about(options, () => exploreLifecycle(plan, { statesMax, outside, onProgress }))

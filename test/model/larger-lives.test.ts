@@ -35,6 +35,18 @@ describe('a life with mux-complete signals', () => {
   })
 })
 
+describe('a life with post-start hooks that end in every order', () => {
+  const hooks = ['warm', 'fill', 'join'].map((name) => ({ kind: 'post-start', name, timeoutMs: 1_000 }) as const)
+
+  test.each(['refuse', 'retry-after'] as const)('%s: every invariant holds with two', (mode) => {
+    expect(violated({ mode, postStartHooks: hooks.slice(0, 2), outside: ['start', 'stop'] })).toEqual({})
+  })
+
+  test('and with three', () => {
+    expect(violated({ mode: 'refuse', postStartHooks: hooks, outside: ['start', 'stop'] })).toEqual({})
+  })
+})
+
 test('also with crashes of both origins, one after the other and as an echo', () => {
   expect(violated({ mode: 'refuse', outside: ['crash', 'rejection'] })).toEqual({})
 })

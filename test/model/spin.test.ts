@@ -9,6 +9,7 @@ import { check, type Exploration, promela } from '#model'
 import { createServer, type Life } from '#src/index.ts'
 import { WIRING } from '#src/machines/wiring.ts'
 import { exploreLifecycle, invariantsOf, type LifecycleModelOptions, planOf } from '#src/model/life/lifecycle-model.ts'
+import { withRepresentatives } from '#src/model/life/representatives.ts'
 import { withRows } from '../../scripts/mutation/edited-table.mjs'
 
 const hasSpin = spawnSync('spin', ['-V']).status === 0 && spawnSync('gcc', ['--version']).status === 0
@@ -65,6 +66,15 @@ describe.skipIf(!hasSpin && process.env['SPIN'] !== 'required')('spin, from the 
   test('finds as many states and transitions of a life with hooks', () => {
     const exploration = exploreLifecycle(planOf(withHooks(), 'refuse'))
     expect(spin(promela(exploration))).toEqual(sizeOf(exploration))
+  })
+
+  test('finds as many of a life with two post-start hooks, in every order', () => {
+    const server = createServer({ listener: nothing }, { logger: false, platform: 'kubernetes' })
+    for (const name of ['warm', 'fill']) server.addPostStartHook(name, nothing)
+    const plan = planOf(server, 'refuse')
+    const exploration = exploreLifecycle(withRepresentatives(plan, false))
+    expect(spin(promela(exploration))).toEqual(sizeOf(exploration))
+    expect(() => promela(exploreLifecycle(withRepresentatives(plan)))).toThrow('`alike` leaves out orders')
   })
 
   test('finds as many of a life with mux-complete signals, that retries', () => {

@@ -28,6 +28,7 @@ MODULE is an ES module. Its default export is the root machine. It may also expo
   input        the input that the root machine is started with
   events       the events that may come from outside: a list, or a function of the state of the root machine
   children     what promises, callbacks and observables may do, by the name of their source or by their id
+  alike        lists of ids of children that differ in nothing but their ids, and so are explored in one order
   properties   properties that have to hold, besides no-errors and no-deadlock
 
   --states-max N   give up after N states (default 1000000)
@@ -53,9 +54,9 @@ async function main(): Promise<number> {
   const statesMax = Number(values['states-max'] ?? 1_000_000)
   if (!(Number.isInteger(statesMax) && statesMax > 0))
     throw new Error(`--states-max: got ${values['states-max']}, allowed: a whole number above 0`)
-  const { default: machine, properties = [], input, events, children } = await systemIn(path)
+  const { default: machine, properties = [], input, events, children, alike } = await systemIn(path)
   if (machine === undefined) throw new Error(`${path}: the module has no default export; export the root machine as default`)
-  const exploration = explore(machine, { statesMax, input, events, children })
+  const exploration = explore(machine, { statesMax, input, events, children, alike })
   const verdicts = check(exploration, [noErrors(), noDeadlock(), ...properties])
   const { stateCount, edgeCount } = exploration.graph
   const trace = verdicts.find(({ holds }) => !holds)?.trace

@@ -1,11 +1,11 @@
 // Children that are alike end in one order: fewer states, and whatever happens in any order still
 // does under other names.
-// Fails when: a property that is violated without the option holds with it, or states that differ by
-// more than names are left out.
+// Fails when: a property that is violated without the option holds with it, states that differ by
+// more than names are left out, or what cannot be ordered is taken.
 
 import { describe, expect, test } from 'vitest'
-import { fromPromise, setup } from 'xstate'
-import { alongEdges, check, type ExploreOptions, endReachable, explore, ModelError, rejects, resolves } from '../src/index.ts'
+import { fromCallback, fromPromise, setup } from 'xstate'
+import { alongEdges, check, type ExploreOptions, endReachable, explore, ModelError, promela, rejects, resolves } from '../src/index.ts'
 
 const IDS = ['a', 'b', 'c']
 const work = fromPromise(() => Promise.resolve())
@@ -52,7 +52,17 @@ describe('children that are alike', () => {
   test.each([
     ['no list', 'a', 'ERR_MODEL_OPTION', 'alike: got "a", allowed: a list of lists of ids'],
     ['a list of ids', ['a'], 'ERR_MODEL_OPTION', 'alike: got ["a"], allowed: a list of lists of ids'],
-    ['an id that no child has', [['a', 'bb']], 'ERR_MODEL_UNKNOWN', 'alike: no child has the id "bb" (did you mean "b"?)'],
+    ['an id that no child has', [['a', 'bb']], 'ERR_MODEL_UNKNOWN', 'alike: no child of the root has the id "bb" (did you mean "b"?)'],
+    ['an id twice', [['a', 'b', 'a']], 'ERR_MODEL_OPTION', 'alike: "a" is named twice, allowed: each id in one list, once'],
+    [
+      'an id in two lists',
+      [
+        ['a', 'b'],
+        ['c', 'b'],
+      ],
+      'ERR_MODEL_OPTION',
+      'alike: "b" is named twice',
+    ],
   ])('are refused: %s', (_, alike, code, message) => {
     let thrown: unknown
     try {
@@ -62,5 +72,39 @@ describe('children that are alike', () => {
     }
     expect(thrown).toBeInstanceOf(ModelError)
     expect(thrown).toMatchObject({ code, message: expect.stringContaining(message) })
+  })
+
+  test('are no machines, which end by steps of their own', () => {
+    const member = setup({}).createMachine({
+      id: 'member',
+      initial: 'busy',
+      states: { busy: { after: { 10: 'done' } }, done: { type: 'final' } },
+    })
+    const machine = setup({ actors: { member } }).createMachine({
+      id: 'group',
+      type: 'parallel',
+      states: Object.fromEntries(IDS.map((id) => [id, { invoke: { id, src: 'member' } }])),
+    })
+    expect(() => explore(machine, { alike: [IDS] })).toThrow(
+      'alike: "a" is explored itself, allowed: children of which only the end is known',
+    )
+  })
+
+  test('go on sending while they wait', () => {
+    const feed = fromCallback<{ type: 'news' }>(() => {})
+    const machine = setup({ actors: { feed } }).createMachine({
+      id: 'feeds',
+      type: 'parallel',
+      states: { a: { invoke: { id: 'a', src: 'feed' } }, b: { invoke: { id: 'b', src: 'feed' } } },
+      on: { news: { actions: () => {} } },
+    })
+    const sent = explore(machine, { children: { feed: { sends: [{ type: 'news' }] } }, alike: [['a', 'b']] })
+    expect([...sent.graph.edgesOf(0)].map(({ choice }) => choice.label)).toEqual(['a sends news', 'b sends news'])
+  })
+
+  test('cannot be told to spin, which takes every order', () => {
+    expect(() => promela(explore(team, { children, alike: [IDS] }))).toThrow(
+      'promela: `alike` leaves out orders that spin would take; explore without it',
+    )
   })
 })

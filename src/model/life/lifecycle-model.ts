@@ -179,9 +179,9 @@ export interface CheckLifeOptions extends UserOptions<typeof CHECK_LIFE_OPTIONS>
 
 /**
  * Checks a life of yours, as it is registered and configured, without starting it: every invariant,
- * on every state it can reach. Traces are in the words of a report. Of more than three post-start
- * hooks three stand for all, and hooks end in the order of registration, unless `properties` has
- * some, which may name any.
+ * on every state it can reach. Traces are in the words of a report. Post-start hooks end in the
+ * order of registration, and of more than three three stand for all, unless `properties` has some,
+ * which may name any.
  *
  *     assertHolds(checkLife(makeServer()))
  *

@@ -17,8 +17,11 @@ export interface ReducedPlan extends LifePlan {
   readonly endInOrder?: boolean
 }
 
-/** The same life with no more post-start hooks than are needed to see what all of them can do. */
-export const withRepresentatives = (plan: LifePlan): ReducedPlan => {
+/**
+ * The same life with no more post-start hooks than are needed to see what all of them can do.
+ * @param endInOrder false where all orders are needed
+ */
+export const withRepresentatives = (plan: LifePlan, endInOrder = true): ReducedPlan => {
   const { postStartHooks = [] } = plan
-  return postStartHooks.length < 2 ? plan : { ...plan, postStartHooks: postStartHooks.slice(0, REPRESENTATIVES), endInOrder: true }
+  return postStartHooks.length < 2 ? plan : { ...plan, postStartHooks: postStartHooks.slice(0, REPRESENTATIVES), endInOrder }
 }

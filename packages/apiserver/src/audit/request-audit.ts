@@ -41,8 +41,8 @@ export const records = (level: AuditLevel, atLeast: AuditLevel): boolean => LEVE
  * @see kubernetes/apiserver pkg/audit/context.go AddAuditAnnotation
  */
 export function addAuditAnnotation(request: object, key: string, value: string): boolean {
-  for (const [field, given] of Object.entries({ key, value }))
-    if (typeof given !== 'string') throw optionError(`${field} of addAuditAnnotation(request, key, value)`, given, 'a text')
+  if (typeof key !== 'string') throw optionError('key of addAuditAnnotation(request, key, value)', key, 'a text')
+  if (typeof value !== 'string') throw optionError('value of addAuditAnnotation(request, key, value)', value, 'a text')
   const exchange = apiExchangeOf(request)
   if (exchange === undefined) return false
   const audit = AUDIT.of(exchange) ?? new RequestAudit()

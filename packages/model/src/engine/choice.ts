@@ -1,9 +1,13 @@
+import type { AnyStateMachine } from 'xstate'
+import { ModelError } from '../errors.ts'
+import { hint } from '../near.ts'
 import { assertHeard, childOf, type Environment, eventsAt, type OpaqueChild } from './environment.ts'
 import { AFTER, isError, type LogicKind } from './internals.ts'
 import { Interner } from './interner.ts'
 import { remembered } from './memo.ts'
 import type { ActorState, Logic, ModelEvent, Path, Timer } from './state.ts'
 import type { Steps } from './step.ts'
+import { invokedBy } from './vocabulary.ts'
 
 /** One thing that may happen next. The same thing in two states is one object. */
 export interface Choice {
@@ -35,6 +39,7 @@ export class Choices {
   readonly #ofRoot = new Map<number, readonly Choice[]>()
   /** Of children that are alike those that end before each. */
   readonly #endBefore: ReadonlyMap<string, readonly string[]>
+  readonly #alikeMet = new Set<string>()
   readonly rootPath: Path
 
   constructor(steps: Steps, environment: Environment) {
@@ -48,15 +53,34 @@ export class Choices {
     if (root.local.status !== 'active') return NONE
     const choices = [...this.#external(root)]
     this.#own(root, undefined, this.rootPath, choices)
-    for (const child of root.children)
-      if (!this.#waits(child, root)) for (const choice of this.#below(child, root, this.rootPath)) choices.push(choice)
+    for (const child of root.children) {
+      const mayEnd = !this.#waits(child, root)
+      for (const choice of this.#below(child, root, this.rootPath)) if (mayEnd || choice.kind !== 'outcome') choices.push(choice)
+    }
     return choices
   }
 
-  /** Whether one runs that is like it and ends before it. */
-  #waits({ id }: ActorState, root: ActorState): boolean {
+  /**
+   * Whether one runs that is like it and ends before it.
+   * @throws ModelError ERR_MODEL_OPTION for a machine, whose end is a step of its own
+   */
+  #waits({ id, local }: ActorState, root: ActorState): boolean {
     const earlier = this.#endBefore.get(id)
-    return earlier !== undefined && root.children.some((child) => earlier.includes(child.id))
+    if (earlier === undefined) return false
+    if (local.logic.isExplored)
+      throw new ModelError('ERR_MODEL_OPTION', `alike: "${id}" is explored itself, allowed: children of which only the end is known`)
+    this.#alikeMet.add(id)
+    return root.children.some((child) => earlier.includes(child.id))
+  }
+
+  /**
+   * @param machine the root
+   * @throws ModelError ERR_MODEL_UNKNOWN for an id of `alike` that no child of the root may have
+   */
+  assertAlikeKnown(machine: AnyStateMachine): void {
+    const ids = new Set([...invokedBy(machine), ...this.#alikeMet])
+    for (const id of this.#endBefore.keys())
+      if (!ids.has(id)) throw new ModelError('ERR_MODEL_UNKNOWN', `alike: no child of the root has the id "${id}"${hint(id, ids)}`)
   }
 
   path(parent: Path, id: string): Path {

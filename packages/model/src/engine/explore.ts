@@ -127,6 +127,7 @@ function walk(
     }
   }
   assertNamesKnown(environment, machine, model.steps)
+  model.choices.assertAlikeKnown(machine)
   return { model, graph }
 }
 

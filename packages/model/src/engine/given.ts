@@ -63,6 +63,8 @@ export function assertOptions(options: unknown): asserts options is Environment 
   const isList = (list: unknown): boolean => Array.isArray(list) && list.every((id) => typeof id === 'string')
   if (alike !== undefined && !(Array.isArray(alike) && alike.every(isList)))
     throw new ModelError('ERR_MODEL_OPTION', `alike: got ${shown(alike)}, allowed: a list of lists of ids`)
+  const twice = alike?.flat().find((id, i, ids) => ids.indexOf(id) < i)
+  if (twice !== undefined) throw new ModelError('ERR_MODEL_OPTION', `alike: "${twice}" is named twice, allowed: each id in one list, once`)
   assertNumber('statesMax', statesMax, 1)
   assertNumber('recheckEvery', recheckEvery, 0)
   if (onProgress !== undefined && typeof onProgress !== 'function')
@@ -93,7 +95,7 @@ export function assertNamesKnown(environment: Environment, machine: AnyStateMach
   for (const { contextKeys, name } of steps.logics.all) for (const key of contextKeys?.asked ?? []) contextKeys?.assertKnown(key, name)
 }
 
-function assertChildrenKnown({ children = {}, alike = [] }: Environment, machine: AnyStateMachine, { logics, childIds }: Steps): void {
+function assertChildrenKnown({ children = {} }: Environment, machine: AnyStateMachine, { logics, childIds }: Steps): void {
   const declared = childNames(machine)
   const known = new Set([...declared, ...childIds, ...logics.all.flatMap(({ name, kind }) => (kind === 'machine' ? [] : [name]))])
   for (const name of Object.keys(children)) {
@@ -104,6 +106,4 @@ function assertChildrenKnown({ children = {}, alike = [] }: Environment, machine
       )
     if (!known.has(name)) throw new ModelError('ERR_MODEL_UNKNOWN', `children.${name}: no child has this source or id${hint(name, known)}`)
   }
-  for (const id of alike.flat())
-    if (!childIds.has(id)) throw new ModelError('ERR_MODEL_UNKNOWN', `alike: no child has the id "${id}"${hint(id, childIds)}`)
 }

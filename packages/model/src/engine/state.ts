@@ -2,7 +2,6 @@ import type { AnyStateMachine, EventObject } from 'xstate'
 import type { MachineConfiguration } from './configuration.ts'
 import type { ContextKeys } from './context-keys.ts'
 import type { LogicKind } from './internals.ts'
-import type { ActorView } from './view.ts'
 
 /**
  * The state of an actor system as a tree of values: what each actor is in, which of its timers are
@@ -18,8 +17,8 @@ export interface ActorState {
   readonly timers: readonly Timer[]
   /** Ordered by id. */
   readonly children: readonly ActorState[]
-  /** What a property sees of it; made when the first one looks. */
-  view: ActorView | undefined
+  /** What `view.ts` shows of it to properties; made when the first one looks. */
+  view: object | undefined
 }
 
 /**

@@ -40,7 +40,7 @@ export interface ActorView<M extends AnyStateMachine = AnyStateMachine> {
 /** What a property sees of a state; the same for the same state. */
 export function viewOf(state: ActorState): ActorView {
   state.view ??= new View(state)
-  return state.view
+  return state.view as ActorView
 }
 
 /** The actor at a place in the tree; undefined when there is none. */

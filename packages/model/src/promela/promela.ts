@@ -13,8 +13,8 @@ import { type MonitorTable, monitorTable, type PromelaTables, tablesOf } from '.
  *     spin -a model.pml && gcc -O2 -DSAFETY -DVECTORSZ=8192 -o pan pan.c && ./pan -m1000000
  *
  * @param property one about what is said (`monitored`, `inOrder`, `atMostOnce`), as an assertion
- * @throws ModelError ERR_MODEL_UNSUPPORTED for a property that is not about what is said, and for
- * events that are a function
+ * @throws ModelError ERR_MODEL_UNSUPPORTED for a property that is not about what is said, for
+ * events that are a function, and for a system with children that are `alike`
  */
 export function promela(exploration: Exploration, property?: Property): string {
   checkGiven('promela(exploration, property?)', 'exploration', exploration, EXPLORED, 'graph', 'model')

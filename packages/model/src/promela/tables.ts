@@ -54,10 +54,15 @@ const SELF = -1
 const PARENT = -2
 const GONE = -3
 
-/** @throws ModelError ERR_MODEL_UNSUPPORTED for events that depend on where the root stands */
+/**
+ * @throws ModelError ERR_MODEL_UNSUPPORTED for events that depend on where the root stands, and for
+ * children that end in one order only
+ */
 export function tablesOf({ model, graph }: Exploration): PromelaTables {
   if (typeof model.environment.events === 'function')
     throw new ModelError('ERR_MODEL_UNSUPPORTED', 'promela: events as a function cannot be translated; give a list')
+  if (model.environment.alike?.some((ids) => ids.length > 1))
+    throw new ModelError('ERR_MODEL_UNSUPPORTED', 'promela: `alike` leaves out orders that spin would take; explore without it')
   const ids = new Numbers<string>()
   const names = new Numbers<string>()
   const { steps: known } = model

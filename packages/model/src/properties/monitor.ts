@@ -93,7 +93,7 @@ class Run {
   /** The states of the monitor, and with which states of the graph each was met. */
   readonly #texts: string[] = []
   readonly #numbers = new Map<string, number>()
-  readonly #seen: Uint8Array[] = []
+  readonly #seen: Members[] = []
   /** By the state of the monitor, then by the list of effects. */
   readonly #read: (Come | undefined)[][] = []
 
@@ -104,8 +104,9 @@ class Run {
 
   violation(): Violation | undefined {
     const graph = this.#graph
-    const { heard, initial } = this.#monitor
-    const start = this.#readEach(initial, graph.initialEffects)
+    const monitor = this.#monitor
+    const { initial } = monitor
+    const start = graph.initialEffects.length === 0 ? this.#numberOf(initial) : this.#readEach(initial, graph.initialEffects)
     if (typeof start !== 'number') return { finding: start.broken, edges: [] }
     this.#visit(0, start, -1, -1)
     for (let i = 0; i < this.#state.length; i++) {
@@ -113,7 +114,7 @@ class Run {
       const text = this.#texts[at] as string
       const end = graph.endEdge(state)
       for (let edge = graph.firstEdge(state); edge < end; edge++) {
-        const now = heard?.(text, graph.choice(edge)) ?? text
+        const now = monitor.heard?.(text, graph.choice(edge)) ?? text
         const next = now === text ? this.#next(at, edge) : this.#readAfter(this.#numberOf(now), edge)
         if (typeof next !== 'number') return { finding: next.broken, edges: [...this.#wayTo(i), edge] }
         this.#visit(graph.to(edge), next, i, edge)
@@ -123,9 +124,7 @@ class Run {
   }
 
   #visit(state: number, at: number, from: number, edge: number): void {
-    const seen = this.#seen[at] as Uint8Array
-    if (seen[state] === 1) return
-    seen[state] = 1
+    if (!(this.#seen[at] as Members).add(state)) return
     this.#state.push(state)
     this.#at.push(at)
     this.#from.push(from)
@@ -159,7 +158,7 @@ class Run {
 
   #numberOf(text: string): number {
     return remembered(this.#numbers, text, () => {
-      this.#seen.push(new Uint8Array(this.#graph.stateCount))
+      this.#seen.push(new Members(this.#graph.stateCount))
       this.#read.push([])
       return this.#texts.push(text) - 1
     })
@@ -169,5 +168,37 @@ class Run {
     const way: number[] = []
     for (let i = node; i > 0; i = this.#from.at(i)) way.push(this.#edge.at(i))
     return way.reverse()
+  }
+}
+
+/** From one of so many on an array is smaller than a set. */
+const DENSE_SHARE = 64
+
+/** Numbers below a bound: a set while there are few, then a byte for each of all. */
+class Members {
+  readonly #bound: number
+  #few: Set<number> | undefined = new Set()
+  #bytes: Uint8Array | undefined
+
+  constructor(bound: number) {
+    this.#bound = bound
+  }
+
+  /** Whether it was none before. */
+  add(member: number): boolean {
+    if (this.#bytes) {
+      if (this.#bytes[member] === 1) return false
+      this.#bytes[member] = 1
+      return true
+    }
+    const few = this.#few as Set<number>
+    const { size } = few
+    if (few.add(member).size === size) return false
+    if (few.size * DENSE_SHARE > this.#bound) {
+      this.#bytes = new Uint8Array(this.#bound)
+      for (const one of few) this.#bytes[one] = 1
+      this.#few = undefined
+    }
+    return true
   }
 }
