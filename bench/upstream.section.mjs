@@ -1,7 +1,7 @@
 // @ts-check
 // What requests cost beside the generic API server of Kubernetes.
 import { COLOURS, targetLine } from './chart.mjs'
-import { rowOf, tableOf, verdictOf } from './verdict.mjs'
+import { fact, rowOf, tableOf, verdictOf } from './verdict.mjs'
 
 /**
  * @typedef {import('./statistics.mjs').Summary} Summary
@@ -26,6 +26,9 @@ const NODES = /** @type {const} */ (['quiesce, Node 20', 'quiesce, Node 24'])
  * @param {string} row @param {string} server
  */
 const targetOf = (row, server) => (row.startsWith('GET of a path') ? (server.endsWith('24') ? 0.6 : 0.75) : 0.8)
+
+/** Times that of Go's server. */
+const MEMORY_MAX = 1.5
 
 const us = (/** @type {Summary | undefined} */ summary) => (summary ? shortened(summary.median) : '')
 const shortened = (/** @type {number} */ number) => (number < 20 ? number.toFixed(1) : number.toFixed(0))
@@ -71,6 +74,18 @@ ${tableOf(
 Go's server closes idle connections at once when it stops. This server keeps its listener open for a moment longer, the last call, so that connections in the accept queue are answered ([decision 18](https://github.com/quiesce/quiesce/blob/main/docs/decisions/0018-the-last-call.md)).`
 }
 
+/** @param {Result} result */
+function memoryRows({ memoryMiB }) {
+  const [, name] = NODES
+  const [own, go] = [memoryMiB[name], memoryMiB[GO]]
+  if (!own || !go) return []
+  const times = (/** @type {'started' | 'worked'} */ when) => fact(own[when] / go[when])
+  return [
+    rowOf(`memory once started, ${name}, of Go's`, times('started'), { target: { atMost: MEMORY_MAX } }),
+    rowOf(`memory after the load, ${name}, of Go's`, times('worked'), { target: { atMost: MEMORY_MAX } }),
+  ]
+}
+
 /** @param {Result} result @returns {Record<string, import('./chart.mjs').Picture>} */
 function pictures(result) {
   const rows = Object.keys(result.ratios).reverse()
@@ -101,12 +116,14 @@ export const section = {
   title: 'Beside the generic API server of Kubernetes',
   minutes: 23,
   run: async (how) => (await import('./upstream.mjs')).measureUpstream(how),
-  rows: (result) =>
-    Object.entries(result.ratios).flatMap(([row, ratios]) => {
+  rows: (result) => [
+    ...Object.entries(result.ratios).flatMap(([row, ratios]) => {
       const [, name] = NODES
       const one = ratios[name]
       return one ? [rowOf(`${row}, ${name}, of Go's CPU`, one, { target: { atMost: targetOf(row, name) } })] : []
     }),
+    ...memoryRows(result),
+  ],
   markdown,
   pictures,
 }
