@@ -13,7 +13,7 @@ const TOKEN = 'of-the-benchmark'
 
 export const BARE = 'bare Hono'
 export const BARE_AGAIN = 'bare Hono, a second one (A/A)'
-export const MIDDLEWARE = 'a middleware of Hono, written by hand'
+const MIDDLEWARE = 'a middleware of Hono, written by hand'
 export const CHAIN = 'the whole chain'
 /** What server.mjs is asked for. @type {Readonly<Record<string, object>>} */
 const SERVERS = {

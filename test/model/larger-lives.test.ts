@@ -1,8 +1,11 @@
-// Fails when: an invariant does not hold for a life with hooks, mux-complete signals or crashes, or
-// our machines behave otherwise on live actors.
+// Fails when: an invariant does not hold for a life with hooks, mux-complete signals or crashes, a
+// machine that treats one hook otherwise than the others is not found, or our machines behave
+// otherwise on live actors.
 import { describe, expect, test } from 'vitest'
-import { mismatches } from '#model'
-import { exploreLifecycle } from '#src/model/life/lifecycle-model.ts'
+import { type AnyStateMachine, createMachine } from 'xstate'
+import { check, explore, mismatches } from '#model'
+import { composeLifecycle, type LifePlan } from '#src/machines/lifecycle.ts'
+import { environmentOf, exploreLifecycle, invariantsOf } from '#src/model/life/lifecycle-model.ts'
 import { plannedHooks } from '../support/fake-effects.ts'
 import { lifeInput } from './life-input.ts'
 import { life, violated } from './violated.ts'
@@ -35,6 +38,28 @@ describe('a life with mux-complete signals', () => {
   })
 })
 
+/** Its post-start hooks count as done as soon as the last registered one is. */
+function waitingForTheLast(plan: LifePlan): AnyStateMachine {
+  const { config, implementations } = composeLifecycle(plan)
+  const at = (node: Node, ...path: readonly string[]) => path.reduce((found, name) => found.states?.[name] as Node, node)
+  const working = at(config as Node, 'running', 'post-start-hooks', 'launched', 'hooks', 'working')
+  const live = at(working, Object.keys(working.states ?? {}).at(-1) as string, 'live')
+  const [, fired] = working.onDone as readonly [unknown, Transition]
+  const invoke = live.invoke as { onDone: Transition }
+  invoke.onDone = { target: fired.target, actions: [invoke.onDone.actions, fired.actions].flat() }
+  return createMachine(config as never).provide(implementations as never) as AnyStateMachine
+}
+
+interface Transition {
+  readonly target: string
+  readonly actions: unknown
+}
+interface Node {
+  readonly states?: Readonly<Record<string, Node>>
+  readonly onDone?: unknown
+  readonly invoke?: unknown
+}
+
 describe('a life with post-start hooks that end in every order', () => {
   const hooks = ['warm', 'fill', 'join'].map((name) => ({ kind: 'post-start', name, timeoutMs: 1_000 }) as const)
 
@@ -44,6 +69,17 @@ describe('a life with post-start hooks that end in every order', () => {
 
   test('and with three', () => {
     expect(violated({ mode: 'refuse', postStartHooks: hooks, outside: ['start', 'stop'] })).toEqual({})
+  })
+
+  test('a machine that waits for the last registered hook alone violates more in every order than in one', () => {
+    const plan = life({ mode: 'refuse', postStartHooks: hooks.slice(0, 2) })
+    const machine = waitingForTheLast(plan)
+    const broken = ({ endInOrder }: { readonly endInOrder: boolean }) =>
+      check(explore(machine, environmentOf({ ...plan, endInOrder }, { outside: ['start', 'stop'] })), invariantsOf(plan))
+        .filter(({ holds }) => !holds)
+        .map(({ id }) => id)
+    expect(broken({ endInOrder: false })).toEqual(['work/post-start-outcome', 'brackets/hooks'])
+    expect(broken({ endInOrder: true })).toEqual(['work/post-start-outcome'])
   })
 })
 

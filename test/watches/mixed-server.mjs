@@ -1,7 +1,7 @@
-// Watches of mixed kinds on one server: event streams, chunked watches and, over HTTP/1.1, WebSockets,
-// those of the package ws and those whose handler writes frames itself. On dist/ and ended by a real
-// SIGTERM; says on which port it listens, and as its last line what memory it took. Argument:
-// { "graceMs", "protocol" } as JSON.
+// Watches of mixed kinds on one server: event streams, chunked watches and, over HTTP/1.1,
+// WebSockets, those of the package ws and those whose handler writes frames itself. On dist/ and
+// ended by a real SIGTERM; says on which port it listens, and as its last line what memory it took.
+// Argument: { "graceMs", "protocol" } as JSON.
 import { createServer } from 'node:http'
 import { createServer as createHttp2Server } from 'node:http2'
 import { WebSocketServer } from 'ws'

@@ -102,7 +102,7 @@ describe('children that are alike', () => {
     expect([...sent.graph.edgesOf(0)].map(({ choice }) => choice.label)).toEqual(['a sends news', 'b sends news'])
   })
 
-  test('cannot be told to spin, which takes every order', () => {
+  test('are refused by promela(), because spin explores every order', () => {
     expect(() => promela(explore(team, { children, alike: [IDS] }))).toThrow(
       'promela: `alike` leaves out orders that spin would take; explore without it',
     )

@@ -75,8 +75,8 @@ export function inOrder(id: string, text: string, nameOf: NameOf, earlier: reado
   }
 }
 
-/** What a monitor comes to by a list of effects: the number of its state, or what is wrong. */
-type Come = number | Broken
+/** Where a monitor is after a list of effects: the number of its state, or what is wrong. */
+type Reached = number | Broken
 
 /**
  * The product of a graph and a monitor, walked breadth-first. A node is a state of the graph with
@@ -95,7 +95,7 @@ class Run {
   readonly #numbers = new Map<string, number>()
   readonly #seen: Members[] = []
   /** By the state of the monitor, then by the list of effects. */
-  readonly #read: (Come | undefined)[][] = []
+  readonly #read: (Reached | undefined)[][] = []
 
   constructor(graph: Graph, monitor: Monitor) {
     this.#graph = graph
@@ -131,21 +131,21 @@ class Run {
     this.#edge.push(edge)
   }
 
-  /** What is heard changes nothing, so that a step that says nothing changes nothing either. */
-  #next(at: number, edge: number): Come {
+  /** After a step whose choice it does not react to: it stays where it is when nothing is said. */
+  #next(at: number, edge: number): Reached {
     return this.#graph.saidIndex(edge) === NOTHING_SAID ? at : this.#readAfter(at, edge)
   }
 
   /** The same lists of effects are read again and again. */
-  #readAfter(at: number, edge: number): Come {
-    const known = this.#read[at] as (Come | undefined)[]
+  #readAfter(at: number, edge: number): Reached {
+    const known = this.#read[at] as (Reached | undefined)[]
     const said = this.#graph.saidIndex(edge)
-    const come = known[said] ?? this.#readEach(this.#texts[at] as string, this.#graph.effects(edge))
-    known[said] = come
-    return come
+    const reached = known[said] ?? this.#readEach(this.#texts[at] as string, this.#graph.effects(edge))
+    known[said] = reached
+    return reached
   }
 
-  #readEach(at: string, effects: readonly Effect[]): Come {
+  #readEach(at: string, effects: readonly Effect[]): Reached {
     let state = at
     for (const effect of effects) {
       const next = this.#monitor.next(state, effect)
@@ -171,7 +171,7 @@ class Run {
   }
 }
 
-/** From one of so many on an array is smaller than a set. */
+/** A set with more than one in so many of the numbers takes more memory than a byte for each. */
 const DENSE_SHARE = 64
 
 /** Numbers below a bound: a set while there are few, then a byte for each of all. */
