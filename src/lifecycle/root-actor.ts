@@ -5,6 +5,7 @@ import type { StopProfile } from '../base/stop-profile.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { LifecycleMachine } from '../machines/lifecycle.ts'
 import { muxSignalsWaiting } from '../machines/phases/mux-complete.ts'
+import { type SecondSignalState, secondSignalOf } from '../machines/stop.ts'
 import type { LifecycleInEvent, LifecycleInput } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
 import type { Recorder } from '../report/recorder.ts'
@@ -45,6 +46,11 @@ export class RootActor {
   /** The profile of the stop under way. */
   get stopProfile(): StopProfile | undefined {
     return this.#actor?.getSnapshot().context.stop?.profile
+  }
+
+  /** What the next OS signal does; undefined where there is no machine to tell. */
+  get secondSignal(): SecondSignalState | undefined {
+    return secondSignalOf(this.#actor)
   }
 
   /** Mux-complete signals that are not there yet. */

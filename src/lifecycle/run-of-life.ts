@@ -106,7 +106,7 @@ export class RunOfLife implements RunnableLife {
   }
 
   present(endsBySignal: (signal: StopSignal) => boolean): Promise<Presentation> | undefined {
-    const { output, outlet, status } = this.#context
+    const { output, outlet, status, root } = this.#context
     const shown = {
       events$: outlet.events$,
       get report() {
@@ -114,6 +114,9 @@ export class RunOfLife implements RunnableLife {
       },
       progress: () => status.progress(),
       gauges: () => status.gauges(),
+      get secondSignal() {
+        return root.secondSignal
+      },
     }
     return output.present(shown, endsBySignal)
   }

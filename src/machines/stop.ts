@@ -1,3 +1,4 @@
+import type { AnyActorRef } from 'xstate'
 import type { Consequence, ErrorRecord, StopReason } from '../base/events.ts'
 import type { StopProfiles } from '../base/stop-profile.ts'
 import { raiseEvent, type StateConfig, say } from './region.ts'
@@ -126,6 +127,17 @@ const secondCrash = ({ event }: { readonly event: object }): InternalEvent => ({
   type: 'SecondCrash',
   error: (event as Of<'process.crashed'>).error,
 })
+
+/**
+ * A state of the region `second-signal`: no signal has come, one has, another ends the life now.
+ */
+export type SecondSignalState = 'none' | 'debouncing' | 'armed'
+
+/** How the region `second-signal` of a life stands; undefined before the life begins. */
+export function secondSignalOf(root: AnyActorRef | undefined): SecondSignalState | undefined {
+  const { value } = (root?.getSnapshot() ?? {}) as { value?: { running?: { 'second-signal'?: SecondSignalState } } }
+  return value?.running?.['second-signal']
+}
 
 /**
  * The second OS signal means "now" (V10); the same signal delivered twice by a forwarding parent

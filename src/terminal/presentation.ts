@@ -1,4 +1,5 @@
 import type { LifecycleEvent } from '../base/events.ts'
+import type { SecondSignalState } from '../machines/stop.ts'
 import type { Gauges } from '../report/gauges.ts'
 import type { Progress } from '../report/progress.ts'
 import type { Report } from '../report/report.ts'
@@ -12,6 +13,8 @@ export interface PresentedLife {
   readonly report: Report
   progress(): Progress | undefined
   gauges(): Gauges
+  /** What the next signal does. */
+  readonly secondSignal: SecondSignalState | undefined
 }
 
 /** Longest wait for a terminal that has been stopped, once everything else is over. */
@@ -46,6 +49,10 @@ export class Presentation implements ShownLife {
 
   get hint(): string | undefined {
     if (!this.#endsBySignal('SIGINT')) return undefined
+    const { secondSignal } = this.#life
+    if (secondSignal === 'none') return 'press Ctrl-C twice to end now'
+    // A signal that comes while the first is debounced counts as that one.
+    if (secondSignal !== 'armed') return undefined
     const { reason } = this.progress() ?? {}
     const isAgain = reason?.kind === 'os-signal' && reason.signal === 'SIGINT'
     return `press Ctrl-C ${isAgain ? 'again ' : ''}to end now`

@@ -66,6 +66,7 @@ describe('the end of a life', () => {
       throw new Error('nothing has ended')
     },
     progress: () => undefined,
+    secondSignal: undefined,
     gauges: () => {
       throw new Error('nothing is drawn')
     },

@@ -4,6 +4,7 @@
 import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import type { LifecycleEvent, StopReason } from '#src/base/events.ts'
+import type { SecondSignalState } from '#src/machines/stop.ts'
 import type { Gauges } from '#src/report/gauges.ts'
 import type { Progress } from '#src/report/progress.ts'
 import type { Report } from '#src/report/report.ts'
@@ -16,7 +17,11 @@ const STOP: LifecycleEvent = { at: 0, type: 'signal', name: 'StopRequested', out
 
 function presented({ isStopped = false, heard = ['SIGINT'] }: { isStopped?: boolean; heard?: readonly string[] } = {}) {
   const events = new Subject<LifecycleEvent>()
-  const world = { reason: isStopped ? SIGINT : undefined, report: reportOf(quietLife) }
+  const world = {
+    reason: isStopped ? SIGINT : undefined,
+    report: reportOf(quietLife),
+    secondSignal: 'armed' as SecondSignalState,
+  }
   const done: unknown[] = []
   const terminal = {
     show: () => done.push('show'),
@@ -33,6 +38,9 @@ function presented({ isStopped = false, heard = ['SIGINT'] }: { isStopped?: bool
     },
     progress: () => world.reason && ({ reason: world.reason } as Progress),
     gauges: () => ({}) as Gauges,
+    get secondSignal() {
+      return world.secondSignal
+    },
   }
   const presentation = new Presentation(life, (signal) => heard.includes(signal), terminal as unknown as Terminal)
   return { events, world, done, presentation }
@@ -75,14 +83,16 @@ describe('a life on a terminal', () => {
     expect(shownOf(done)).toEqual([['print', 5], 'flush now'])
   })
 
-  test.each<[string, StopReason, readonly string[], string | undefined]>([
-    ['Ctrl-C', SIGINT, ['SIGINT'], 'press Ctrl-C again to end now'],
-    ['SIGTERM', { kind: 'os-signal', signal: 'SIGTERM' }, ['SIGINT'], 'press Ctrl-C to end now'],
-    ['stop()', { kind: 'stop', reason: 'done' }, ['SIGINT'], 'press Ctrl-C to end now'],
-    ['SIGTERM, where Ctrl-C is not heard', { kind: 'os-signal', signal: 'SIGTERM' }, ['SIGTERM'], undefined],
-  ])('says what a person can do about a stop by %s', (_, reason, heard, hint) => {
+  test.each<[string, StopReason, SecondSignalState, readonly string[], string | undefined]>([
+    ['Ctrl-C', SIGINT, 'armed', ['SIGINT'], 'press Ctrl-C again to end now'],
+    ['Ctrl-C, half a second ago', SIGINT, 'debouncing', ['SIGINT'], undefined],
+    ['SIGTERM', { kind: 'os-signal', signal: 'SIGTERM' }, 'armed', ['SIGINT'], 'press Ctrl-C to end now'],
+    ['stop()', { kind: 'stop', reason: 'done' }, 'none', ['SIGINT'], 'press Ctrl-C twice to end now'],
+    ['stop() and then Ctrl-C', { kind: 'stop', reason: 'done' }, 'armed', ['SIGINT'], 'press Ctrl-C to end now'],
+    ['SIGTERM, where Ctrl-C is not heard', { kind: 'os-signal', signal: 'SIGTERM' }, 'armed', ['SIGTERM'], undefined],
+  ])('says what a person can do about a stop by %s', (_, reason, secondSignal, heard, hint) => {
     const { world, presentation } = presented({ heard })
-    world.reason = reason
+    Object.assign(world, { reason, secondSignal })
     expect(presentation.hint).toBe(hint)
   })
 })
