@@ -7,9 +7,9 @@ import { IMPERSONATOR } from '../impersonation/impersonator.ts'
 import { latencyAnnotations } from '../latency.ts'
 import { microTime } from '../micro-time.ts'
 import { otherReadingsOf } from '../readings.ts'
+import { beforeEnd } from '../request/answer-end.ts'
 import { failureStatus } from '../status.ts'
 import type { Failure } from '../status-errors.ts'
-import { recordBeforeEnd } from './answer-end.ts'
 import { AuditCounter, after, afterShutdown, type EventBackend, type PluginFailed } from './backend.ts'
 import {
   AUDIT_VERSION,
@@ -163,7 +163,7 @@ export class Auditing implements AuditBackend {
     if (finds(exchange.request)) auditResponseObject(exchange.request, failureStatus(failure))
     const verdict = this.record(exchange, 'ResponseStarted', status)
     audit.isDone = true
-    if (typeof verdict !== 'boolean') recordBeforeEnd(exchange, () => verdict)
+    if (typeof verdict !== 'boolean') beforeEnd(exchange, () => verdict)
   }
 
   /**

@@ -1,4 +1,4 @@
-import { type AuditBackend, type AuditCounts, QuiesceError } from '../engine.ts'
+import { type AuditBackend, type AuditCounts, QuiesceError, toError } from '../engine.ts'
 import type { AuditEvent } from './event.ts'
 
 /** A backend that takes events of requests. All of ours count what becomes of them. */
@@ -15,6 +15,11 @@ export interface EventBackend extends AuditBackend {
  * @see kubernetes/apiserver pkg/audit/metrics.go HandlePluginError
  */
 export type PluginFailed = (plugin: string, error: Error, events: number) => void
+
+/** Ignores a verdict that nothing waits for; the backend has counted what it could not store. */
+export function forget(verdict: boolean | Promise<boolean>): void {
+  if (typeof verdict !== 'boolean') verdict.catch((thrown: unknown) => void toError(thrown))
+}
 
 /**
  * The error for events that come after the end: requests that nothing waits for, such as probes.

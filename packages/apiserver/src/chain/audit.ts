@@ -1,9 +1,10 @@
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
-import { forget, recordBeforeEnd } from '../audit/answer-end.ts'
 import type { Auditing, RecordedStatus } from '../audit/auditing.ts'
+import { forget } from '../audit/backend.ts'
 import { AUDIT } from '../audit/request-audit.ts'
 import { type ExchangeView, toError } from '../engine.ts'
 import { sendInternalError } from '../internal-error.ts'
+import { beforeEnd } from '../request/answer-end.ts'
 import { TAKEN_OVER } from '../request/upgrade.ts'
 import { FAILURE } from '../status.ts'
 import type { ChainFilter, MadeFilter } from './filter.ts'
@@ -28,14 +29,14 @@ export const audit = {
 } as const satisfies ChainFilter<never>
 
 function filterOf(auditing: Auditing): MadeFilter {
+  const ended = (exchange: ApiExchange): boolean | Promise<boolean> => end(auditing, exchange, true)
   return {
     admit: (exchange) => {
       if (auditing.begin(exchange) === undefined) {
         BEFORE_REPLACEMENT.set(exchange, nothingToRecord)
         return true
       }
-      const ended = (): boolean | Promise<boolean> => end(auditing, exchange, true)
-      recordBeforeEnd(exchange, ended)
+      beforeEnd(exchange, ended)
       BEFORE_REPLACEMENT.set(exchange, ended)
       const verdict = auditing.record(exchange, 'RequestReceived')
       return typeof verdict === 'boolean'

@@ -1,5 +1,6 @@
 import type { ApiExchange } from '../api-exchange.ts'
 import { isThenable, PLAIN_TEXT, respond } from '../engine.ts'
+import { afterEnd } from '../request/answer-end.ts'
 import { Slot } from '../request/slots.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import type { ChainFilter, FilterFailed, MadeFilter } from './filter.ts'
@@ -69,7 +70,7 @@ function filterOf(control: FlowControl, { metrics, failed }: FlowControlNeeds): 
     if (admission === true) return true
     if (!exchange.view.isOver) {
       SEAT.set(exchange, admission)
-      whenAnswered(exchange, () => giveBack(exchange))
+      afterEnd(exchange, answered)
       return true
     }
     // What gives seats back was told that it is over while it waited.
@@ -84,6 +85,10 @@ function filterOf(control: FlowControl, { metrics, failed }: FlowControlNeeds): 
     } catch (error) {
       failed('flow-control', error)
     }
+  }
+  /** Not for an answer of which much is still to be sent, nor for the 504 in place of one. */
+  const answered = (exchange: ApiExchange): void => {
+    if (!TIME_IS_OVER.of(exchange) && exchange.response.writableLength <= UNSENT_MAX) giveBack(exchange)
   }
   const refuse = (exchange: ApiExchange): false => {
     if (exchange.view.isOver || TIME_IS_OVER.of(exchange)) return false
@@ -114,20 +119,6 @@ function filterOf(control: FlowControl, { metrics, failed }: FlowControlNeeds): 
  * writing waits.
  */
 const UNSENT_MAX = 64 * 1024
-
-/**
- * Calls back in the step in which the handler ends its response; not for an answer of which much is
- * still to be sent, nor for the 504 in place of one.
- */
-function whenAnswered(exchange: ApiExchange, answered: () => void): void {
-  const { response } = exchange
-  const { end } = response
-  response.end = ((...args: Parameters<typeof end>) => {
-    Reflect.apply(end, response, args)
-    if (!TIME_IS_OVER.of(exchange) && response.writableLength <= UNSENT_MAX) answered()
-    return response
-  }) as typeof end
-}
 
 const TOO_MANY = {
   status: 429,

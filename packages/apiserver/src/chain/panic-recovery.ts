@@ -1,5 +1,5 @@
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
-import { forget } from '../audit/answer-end.ts'
+import { forget } from '../audit/backend.ts'
 import { type Clock, type EventLog, exchangeOf, type FailureAnswer, PLAIN_TEXT_OVER, QuiesceError, type WireAnswer } from '../engine.ts'
 import { Slot } from '../request/slots.ts'
 import type { RequestMetrics } from '../request-metrics.ts'

@@ -1,5 +1,5 @@
 import type { ApiExchange } from '../api-exchange.ts'
-import { forget } from '../audit/answer-end.ts'
+import { forget } from '../audit/backend.ts'
 import { type EventLog, type Exchange, exchangeOf, QuiesceError } from '../engine.ts'
 import { Slot } from '../request/slots.ts'
 import { TAKEN_OVER } from '../request/upgrade.ts'
