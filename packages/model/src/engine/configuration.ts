@@ -1,4 +1,4 @@
-import { type AnyStateNode, matchesState, type StateValue } from 'xstate'
+import { type AnyStateNode, matchesState, type StateValue, type StateValueMap } from 'xstate'
 import type { ContextState } from './context-table.ts'
 import type { Region, RegionFrame } from './regions.ts'
 import { assertState } from './vocabulary.ts'
@@ -25,7 +25,9 @@ export class MachineConfiguration {
   get value(): StateValue {
     const { parallel, roots, trunk } = this.frame
     if (!parallel) return (this.regions[0] as Region).value
-    let value: StateValue = Object.fromEntries(roots.map(({ key }, i) => [key, (this.regions[i] as Region).value]))
+    const regions: StateValueMap = {}
+    for (const [i, { key }] of roots.entries()) regions[key] = (this.regions[i] as Region).value
+    let value: StateValue = regions
     for (const node of trunk.nodes.slice(1).reverse()) value = { [node.key]: value }
     return value
   }

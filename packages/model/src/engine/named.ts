@@ -1,4 +1,4 @@
-import type { AnyStateNode, StateValue } from 'xstate'
+import type { AnyStateNode, StateValue, StateValueMap } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
 import type { ContextKeys } from './context-keys.ts'
@@ -38,18 +38,21 @@ const shownValues = new WeakMap<object, StateValue>()
 /** Where a machine stands, as xstate has it. */
 export function valueShown({ machine }: Logic, value: StateValue): StateValue {
   if (typeof value === 'string' || !machine) return value
-  return remembered(shownValues, value, () => regionsOf(machine.root, value, ''))
+  return regionsOf(machine.root, value, '')
 }
 
-function regionsOf(node: AnyStateNode, value: Exclude<StateValue, string>, path: string): StateValue {
-  const inner = Object.entries(value).map(([key, part]) => {
-    const child = node.states[key]
-    return [key, child && typeof part === 'object' ? regionsOf(child, part, `${path}${key}.`) : part]
+/** That of a region is the same object for all states in which it stands so. */
+const regionsOf = (node: AnyStateNode, value: StateValueMap, path: string): StateValue =>
+  remembered(shownValues, value, () => {
+    const shown: StateValueMap = {}
+    for (const [key, part] of Object.entries(value)) {
+      const child = node.states[key]
+      shown[key] = child && typeof part === 'object' ? regionsOf(child, part, `${path}${key}.`) : part
+    }
+    return noting(shown, (key) => {
+      if (!Object.hasOwn(node.states, key)) throw unknownState(node, key, path)
+    })
   })
-  return noting(Object.fromEntries(inner) as Exclude<StateValue, string>, (key) => {
-    if (!Object.hasOwn(node.states, key)) throw unknownState(node, key, path)
-  })
-}
 
 const unknownState = ({ machine, states }: AnyStateNode, key: string, path: string): ModelError => {
   const names = Object.keys(states).map((name) => path + name)

@@ -48,8 +48,9 @@ export const actorAt = (root: ActorView, { id, parent }: Path): ActorView | unde
 
 class View implements ActorView {
   readonly #state: ActorState
-  /** Put together from its regions when it is asked for, and properties ask again and again. */
+  // Made when they are asked for, and properties ask again and again.
   #value: StateValue | undefined
+  #children: readonly ActorView[] | undefined
 
   constructor(state: ActorState) {
     this.#state = state
@@ -90,7 +91,8 @@ class View implements ActorView {
   }
 
   get children(): readonly ActorView[] {
-    return this.#state.children.map(viewOf)
+    this.#children ??= this.#state.children.map(viewOf)
+    return this.#children
   }
 
   matches(value: StateValue): boolean {
