@@ -9,10 +9,11 @@ import { writeSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttp2Server, createSecureServer } from 'node:http2'
 import { createServer as createHttpsServer } from 'node:https'
+import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { listenerOf, PEERS } from '../../bench/peers.mjs'
+import { EVENT_STREAM, listenerOf, PEERS } from '../../bench/peers.mjs'
 import { systemHost } from '../../build/src/actors/host.js'
 import { attachLifecycleOn } from '../../build/src/attach.js'
 import { createServerOn } from '../../build/src/create-server.js'
@@ -152,7 +153,11 @@ const SERVERS = {
 
   async 'attached Express'() {
     const { default: express } = await import('express')
-    const app = express().use(async (request, response) => void response.send(await answer(request)))
+    const app = express().use(async (request, response) => {
+      const body = await answer(request)
+      if (typeof body === 'string') response.send(body)
+      else listenerOf(() => body)(request, response)
+    })
     return attach(app)
   },
 
@@ -165,7 +170,10 @@ const SERVERS = {
       '/ws',
       upgradeWebSocket(() => ({ onMessage: (event, socket) => socket.send(String(event.data)) })),
     )
-    app.all('*', async (context) => context.text(await answer(context.env.incoming)))
+    app.all('*', async (context) => {
+      const body = await answer(context.env.incoming)
+      return typeof body === 'string' ? context.text(body) : context.body(Readable.toWeb(body), 200, EVENT_STREAM)
+    })
     const life = createServerOn(host, app, {
       ...options,
       host: '127.0.0.1',

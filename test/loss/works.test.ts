@@ -17,13 +17,25 @@ beforeAll(async () => {
 })
 afterAll(() => second.dispose())
 
-async function play(server: ServerKind): Promise<ReadonlyMap<Work, Part['ledger']>> {
-  const cells = LASTING.map(
+async function play(server: ServerKind, works: readonly Work[] = LASTING): Promise<ReadonlyMap<Work, Part['ledger']>> {
+  const cells = works.map(
     (method): Cell => ({ protocol: 'HTTP/1.1', delay: 0, mode: 'refuse', link: 15, client: 'raw', method, load: 'quiet' }),
   )
   const { parts } = await runRound({ cells: cells as [Cell, ...Cell[]], clients: 6, server, seed: 1, second, patienceMs: 10_000 })
   return new Map(parts.map(({ cell, ledger }) => [cell.method, ledger]))
 }
+
+// A soak draws them for all of these.
+test.each(['attached Express', 'created Hono'] as const)(
+  'the application of %s has all that lasts',
+  { timeout: 60_000 },
+  async (server) => {
+    const ledgers = await play(server, ['upload', 'events', 'stream'])
+    for (const [work, { answered, lost }] of ledgers) expect([work, answered > 0, lost.length]).toEqual([work, true, 0])
+    // One that is known as an event stream is told to end, and waits for no deadline.
+    expect(ledgers.get('events')?.broken).toBe(0)
+  },
+)
 
 test('a server with every default loses no upload, no event and no answer of a model', async () => {
   const ledgers = await play(DEFAULTS)
