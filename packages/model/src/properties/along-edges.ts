@@ -3,7 +3,7 @@ import type { Edge } from '../engine/graph.ts'
 import type { ActorView } from '../engine/view.ts'
 import type { Property, Violation } from './property.ts'
 import { type When, whenOf } from './safety.ts'
-import { askedOf, type StepCondition } from './steps.ts'
+import { askedAlong, type StepCondition } from './steps.ts'
 
 /**
  * A property of every single step. `holds` returns true, or says what is wrong; `step` has what
@@ -21,11 +21,11 @@ export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
     text,
     condition,
     violation(exploration): Violation | undefined {
-      const { failed } = askedOf(exploration, condition)
+      const { failed } = askedAlong(exploration, condition)
       if (failed === undefined) return undefined
       const { step, answer } = failed
       return { finding: answer || `this step violates: ${text}`, edges: [...exploration.graph.pathTo(step.from), step.index] }
     },
-    vacuous: (exploration) => (askedOf(exploration, condition).isMeant ? undefined : 'the property applies to no step'),
+    vacuous: (exploration) => (askedAlong(exploration, condition).isMeant ? undefined : 'the property applies to no step'),
   }
 }

@@ -71,7 +71,7 @@ function walk<M extends AnyStateMachine>({ graph }: Exploration<M>, conditions: 
 const together = new WeakMap<Exploration, ReadonlyMap<StepCondition, Asked>>()
 
 /**
- * Asks several conditions in one walk, and has {@link askedOf} give what came of each for as long
+ * Asks several conditions in one walk, and has {@link askedAlong} give what came of each for as long
  * as `meanwhile` takes.
  */
 export function askedTogether<T>(exploration: Exploration, conditions: readonly StepCondition[], meanwhile: () => T): T {
@@ -83,5 +83,5 @@ export function askedTogether<T>(exploration: Exploration, conditions: readonly 
   }
 }
 
-export const askedOf = <M extends AnyStateMachine>(exploration: Exploration<M>, condition: StepCondition<M>): Asked =>
+export const askedAlong = <M extends AnyStateMachine>(exploration: Exploration<M>, condition: StepCondition<M>): Asked =>
   together.get(exploration)?.get(condition as StepCondition) ?? (walk(exploration, [condition])[0] as Asked)
