@@ -26,16 +26,12 @@ async function play(server: ServerKind, works: readonly Work[] = LASTING): Promi
 }
 
 // A soak draws them for all of these.
-test.each(['attached Express', 'created Hono'] as const)(
-  'the application of %s has all that lasts',
-  { timeout: 60_000 },
-  async (server) => {
-    const ledgers = await play(server, ['upload', 'events', 'stream'])
-    for (const [work, { answered, lost }] of ledgers) expect([work, answered > 0, lost.length]).toEqual([work, true, 0])
-    // One that is known as an event stream is told to end, and waits for no deadline.
-    expect(ledgers.get('events')?.broken).toBe(0)
-  },
-)
+test.each(['attached Express', 'created Hono'] as const)('the application of %s has all that lasts', async (server) => {
+  const ledgers = await play(server, ['upload', 'events', 'stream'])
+  for (const [work, { answered, lost }] of ledgers) expect([work, answered > 0, lost.length]).toEqual([work, true, 0])
+  // One that is known as an event stream is told to end, and waits for no deadline.
+  expect(ledgers.get('events')?.broken).toBe(0)
+})
 
 test('a server with every default loses no upload, no event and no answer of a model', async () => {
   const ledgers = await play(DEFAULTS)

@@ -37,7 +37,7 @@ export function beforeEnd(exchange: ApiExchange, act: BeforeEnd): void {
   answerEndOf(exchange).before = act
 }
 
-/** Has something done in the step in which the handler ends its response; a second call likewise. */
+/** Has something done as the handler ends its response; a second call replaces the first. */
 export function afterEnd(exchange: ApiExchange, act: AfterEnd): void {
   answerEndOf(exchange).after = act
 }

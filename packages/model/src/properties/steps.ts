@@ -71,8 +71,8 @@ function walk<M extends AnyStateMachine>({ graph }: Exploration<M>, conditions: 
 const together = new WeakMap<Exploration, ReadonlyMap<StepCondition, Asked>>()
 
 /**
- * Asks several conditions in one walk, and has {@link askedAlong} give what came of each for as long
- * as `meanwhile` takes.
+ * Asks several conditions in one walk, and has {@link askedAlong} give what came of each for as
+ * long as `meanwhile` takes.
  */
 export function askedTogether<T>(exploration: Exploration, conditions: readonly StepCondition[], meanwhile: () => T): T {
   together.set(exploration, new Map(walk(exploration, conditions).map((one) => [one.condition, one])))
