@@ -44,9 +44,8 @@ test('the wait for what keeps it alive comes out of the budget: it is gone by th
   expect(code).toBe(5)
   // When there is time it may live on for a second.
   expect(at - resolvedAt).toBeLessThan(800)
-  expect(program.lines.at(-1)).toMatch(
-    /^quiesce: ended, out of time, and still alive because of: Timeout, Timeout; exiting \[WARN_STILL_ALIVE\]$/,
-  )
+  // Behind it may come that the deadline was missed: on a busy machine nothing may be left.
+  expect(program.lines).toContain('quiesce: ended, out of time, and still alive because of: Timeout, Timeout; exiting [WARN_STILL_ALIVE]')
 })
 
 test('an orderly end gives what is alive the rest of the budget', async () => {
