@@ -2,12 +2,11 @@
 // shortest one.
 
 import { describe, expect, test } from 'vitest'
-import { type AnyStateMachine, assign, createActor, createMachine, fromPromise, raise, sendTo, setup, spawnChild } from 'xstate'
+import { type AnyStateMachine, assign, createActor, fromPromise, raise, sendTo, setup, spawnChild } from 'xstate'
 import {
   alongEdges,
   always,
   atMostOnce,
-  check,
   confluent,
   endReachable,
   handlesOrIgnores,
@@ -22,7 +21,6 @@ import {
   unreached,
   untaken,
   untakenText,
-  type Verdict,
 } from '../src/index.ts'
 import { alphabet, events, explored, labels, verdict } from './machines.ts'
 
@@ -113,48 +111,6 @@ describe('safety', () => {
         ),
       ),
     ).toEqual(['start', 'down', 'down'])
-  })
-
-  test('of several that are checked together each has its own answer, and the states are walked once', () => {
-    const lamp = createMachine({
-      id: 'lamp',
-      initial: 'off',
-      states: { off: { on: { flip: 'on' } }, on: { on: { flip: 'off', smash: 'broken' } }, broken: {} },
-    })
-    const exploration = explored(lamp, { events: events('flip', 'smash') })
-    const steps: string[] = []
-    const seen = (id: string, holds: (to: unknown) => boolean, when?: (from: unknown) => boolean) =>
-      alongEdges(
-        id,
-        id,
-        (before, after) => {
-          steps.push(`${String(before.value)} to ${String(after.value)}`)
-          return holds(after.value)
-        },
-        when && { when: ({ value }) => when(value) },
-      )
-    const never = seen(
-      'never',
-      () => true,
-      (from) => from === 'lit',
-    )
-    const whole = seen('whole', (to) => to !== 'broken')
-    const any = seen('any', () => true)
-    const wrapped = { ...seen('wrapped', () => false), violation: () => undefined }
-    const together = check(exploration, [never, whole, any, wrapped])
-    const ofAll = steps.length
-    expect(together.map(({ id, holds, vacuous }) => ({ id, holds, isVacuous: vacuous !== undefined }))).toEqual([
-      { id: 'never', holds: false, isVacuous: true },
-      { id: 'whole', holds: false, isVacuous: false },
-      { id: 'any', holds: true, isVacuous: false },
-      { id: 'wrapped', holds: true, isVacuous: false },
-    ])
-    expect(labels(together[1] as Verdict)).toEqual(['start', 'flip', 'smash'])
-    // Alone each says the same, in a walk of its own.
-    steps.length = 0
-    const alone = [never, whole, any, wrapped].flatMap((property) => check(exploration, [property]))
-    expect(alone).toEqual(together)
-    expect(steps).toHaveLength(ofAll)
   })
 })
 

@@ -4,7 +4,7 @@ import type { ApiExchange } from '../api-exchange.ts'
 /** A signature of a response's `end`, of many. */
 type End = (...args: unknown[]) => unknown
 
-/** Whether it is done; an answer whose client must not see it before waits for a promise. */
+/** What is called before an answer ends. The answer waits for a promise, and not for a boolean. */
 type BeforeEnd = (exchange: ApiExchange) => boolean | Promise<boolean>
 type AfterEnd = (exchange: ApiExchange) => void
 
@@ -27,17 +27,17 @@ class AnswerEnd {
 type Watched = ServerResponse & { [ANSWER_END]?: AnswerEnd }
 
 /**
- * Has something done before the client of a request can see the end of its answer: `act` is called
- * when the response is ended, and an answer for which that gives a promise ends when it settles, or
- * when the time of its request is over. Until then it is ended for its handler, and nothing of the
- * last piece has left. To be called for the handler's response; a second call replaces the first.
- * @param act called each time, and true when there is nothing to do any more
+ * Calls `act` when the handler ends its response, before the client can see the end of the answer.
+ * When `act` returns a promise, the answer ends as soon as that settles, or the time of the request
+ * is over. Until then the response has ended for its handler, and nothing of the last piece has
+ * left. To be called for the handler's response; a second call replaces the first.
+ * @param act called at each `end()`; true when there is nothing to do any more
  */
 export function beforeEnd(exchange: ApiExchange, act: BeforeEnd): void {
   answerEndOf(exchange).before = act
 }
 
-/** Has something done as the handler ends its response; a second call replaces the first. */
+/** Calls `act` when the handler has ended its response; a second call replaces the first. */
 export function afterEnd(exchange: ApiExchange, act: AfterEnd): void {
   answerEndOf(exchange).after = act
 }
@@ -53,9 +53,9 @@ function answerEndOf(exchange: ApiExchange): AnswerEnd {
 }
 
 /**
- * One function for all responses. A closure for each would keep its request in memory until the
- * next major collection while this code is new: V8 then takes requests for objects that live long,
- * and makes them where only major collections find them, for good (decision 105).
+ * One function for all responses. As long as V8 has not optimized this code, a closure for each
+ * response would keep the request in memory until the next major collection. V8 would take requests
+ * for objects that live long, and make all later ones in the old generation (decision 105).
  */
 const endWatched = function (this: Watched, ...args: unknown[]): ServerResponse {
   const { exchange, end, before, after } = this[ANSWER_END] as AnswerEnd
@@ -79,6 +79,6 @@ function hold(response: ServerResponse, exchange: ApiExchange, verdict: Promise<
     goOn()
   }
   exchange.waiting.signal.addEventListener('abort', release, { once: true })
-  // Who has made the promise has counted what could not be done.
+  // What could not be done is counted where the promise was made.
   void verdict.then(release, release)
 }

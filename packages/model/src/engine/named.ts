@@ -41,7 +41,7 @@ export function valueShown({ machine }: Logic, value: StateValue): StateValue {
   return regionsOf(machine.root, value, '')
 }
 
-/** That of a region is the same object for all states in which it stands so. */
+/** Made once for each value: states in which a region stands alike have the same object for it. */
 const regionsOf = (node: AnyStateNode, value: StateValueMap, path: string): StateValue =>
   remembered(shownValues, value, () => {
     const shown: StateValueMap = {}

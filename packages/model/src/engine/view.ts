@@ -48,9 +48,8 @@ export const actorAt = (root: ActorView, { id, parent }: Path): ActorView | unde
 
 class View implements ActorView {
   readonly #state: ActorState
-  // Made when they are asked for, and properties ask again and again.
+  /** Put together from its regions when it is asked for, and properties ask again and again. */
   #value: StateValue | undefined
-  #children: readonly ActorView[] | undefined
 
   constructor(state: ActorState) {
     this.#state = state
@@ -91,8 +90,7 @@ class View implements ActorView {
   }
 
   get children(): readonly ActorView[] {
-    this.#children ??= this.#state.children.map(viewOf)
-    return this.#children
+    return this.#state.children.map(viewOf)
   }
 
   matches(value: StateValue): boolean {

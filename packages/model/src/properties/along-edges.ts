@@ -1,9 +1,10 @@
 import type { AnyStateMachine } from 'xstate'
+import type { Exploration } from '../engine/explore.ts'
 import type { Edge } from '../engine/graph.ts'
-import type { ActorView } from '../engine/view.ts'
+import type { ActorState } from '../engine/state.ts'
+import { type ActorView, viewOf } from '../engine/view.ts'
 import type { Property, Violation } from './property.ts'
 import { type When, whenOf } from './safety.ts'
-import { askedAlong, type StepCondition } from './steps.ts'
 
 /**
  * A property of every single step. `holds` returns true, or says what is wrong; `step` has what
@@ -15,17 +16,37 @@ export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
   holds: (before: ActorView<M>, after: ActorView<M>, step: Edge) => boolean | string,
   options: When<[before: ActorView<M>, after: ActorView<M>, step: Edge]> = {},
 ): Property<M> {
-  const condition: StepCondition<M> = { when: whenOf(options, id).when, holds }
+  const { when = () => true } = whenOf(options, id)
+  /** The first step for which `isIt` says so. */
+  function firstStep(
+    { graph }: Exploration<M>,
+    isIt: (before: ActorView<M>, after: ActorView<M>, step: Edge) => boolean,
+  ): Edge | undefined {
+    const view = (number: number) => viewOf(graph.states[number] as ActorState) as ActorView<M>
+    for (let from = 0; from < graph.stateCount; from++) {
+      const before = view(from)
+      const end = graph.endEdge(from)
+      for (let index = graph.firstEdge(from); index < end; index++) {
+        const edge = graph.edgeOf(from, index)
+        const after = view(edge.to)
+        if (when(before, after, edge) && isIt(before, after, edge)) return edge
+      }
+    }
+    return undefined
+  }
   return {
     id,
     text,
-    condition,
     violation(exploration): Violation | undefined {
-      const { failed } = askedAlong(exploration, condition)
-      if (failed === undefined) return undefined
-      const { step, answer } = failed
-      return { finding: answer || `this step violates: ${text}`, edges: [...exploration.graph.pathTo(step.from), step.index] }
+      let finding = ''
+      const step = firstStep(exploration, (before, after, edge) => {
+        const answer = holds(before, after, edge)
+        if (answer === true) return false
+        finding = answer || `this step violates: ${text}`
+        return true
+      })
+      return step && { finding, edges: [...exploration.graph.pathTo(step.from), step.index] }
     },
-    vacuous: (exploration) => (askedAlong(exploration, condition).isMeant ? undefined : 'the property applies to no step'),
+    vacuous: (exploration) => (firstStep(exploration, () => true) ? undefined : 'the property applies to no step'),
   }
 }

@@ -4,7 +4,6 @@ import type { Exploration } from '../engine/explore.ts'
 import type { Effect } from '../engine/state.ts'
 import { printTrace, type Trace, traceOf } from '../engine/trace.ts'
 import { checkGiven, EXPLORED, ModelError } from '../errors.ts'
-import { askedTogether, type StepCondition } from './steps.ts'
 
 /**
  * A property of what is said along every run: an automaton that reads the effects. Its own states
@@ -52,8 +51,6 @@ export interface Property<M extends AnyStateMachine = AnyStateMachine> {
   readonly mayBeVacuous?: boolean
   /** What reads what is said, of a property that is about nothing else. */
   readonly monitor?: Monitor
-  /** What is asked of every single step, of a property that is about nothing else. */
-  readonly condition?: StepCondition<M>
 }
 
 /**
@@ -92,20 +89,17 @@ export interface Verdict {
 export function check<M extends AnyStateMachine>(exploration: Exploration<M>, properties: readonly Property<NoInfer<M>>[]): Verdict[] {
   checkGiven('check(exploration, properties)', 'exploration', exploration, EXPLORED, 'graph', 'model')
   assertProperties(properties)
-  const conditions = properties.flatMap(({ condition }) => condition ?? [])
-  const verdicts = askedTogether(exploration, conditions, () => properties.map((property) => verdictOf(exploration, property)))
+  const verdicts = properties.map((property): Verdict => {
+    const { id, text } = property
+    const found = property.violation(exploration)
+    const vacuous = found ? undefined : property.vacuous?.(exploration)
+    if (vacuous !== undefined) return { id, text, holds: property.mayBeVacuous === true, vacuous }
+    if (!found) return { id, text, holds: true }
+    const loopsFrom = found.loopsFrom === undefined ? undefined : found.loopsFrom + 1
+    return { id, text, holds: false, trace: traceOf(exploration, found.edges, found.finding, loopsFrom) }
+  })
   exploration.model.steps.assertUnchanged(properties.length > 3 ? 'a property' : properties.map(({ id }) => id).join(' or '))
   return verdicts
-}
-
-function verdictOf<M extends AnyStateMachine>(exploration: Exploration<M>, property: Property<NoInfer<M>>): Verdict {
-  const { id, text } = property
-  const found = property.violation(exploration)
-  const vacuous = found ? undefined : property.vacuous?.(exploration)
-  if (vacuous !== undefined) return { id, text, holds: property.mayBeVacuous === true, vacuous }
-  if (!found) return { id, text, holds: true }
-  const loopsFrom = found.loopsFrom === undefined ? undefined : found.loopsFrom + 1
-  return { id, text, holds: false, trace: traceOf(exploration, found.edges, found.finding, loopsFrom) }
 }
 
 function assertProperties(given: unknown): asserts given is readonly Property[] {
