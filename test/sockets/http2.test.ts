@@ -507,6 +507,37 @@ describe('what belongs to a request', () => {
     expect(t.life.counts()).toMatchObject({ requests: 0 })
   })
 
+  test('is found by what its handler was given, also when the stream has closed', async () => {
+    const given: { readonly object: object; readonly signal: AbortSignal }[] = []
+    const keep = (object: object) => given.push({ object, signal: shutdownSignalOf(object) })
+    const ofRequests = await listening((request, response) => {
+      keep(request)
+      response.end('ok')
+    })
+    const ofStreams = await streaming((stream) => {
+      keep(stream)
+      respond(stream, {})
+    })
+    for (const { t, client } of [ofRequests, ofStreams]) {
+      await (await client()).get('/')
+      await expect.poll(() => t.life.counts(), POLL).toMatchObject({ requests: 0 })
+    }
+    expect(given.map(({ object, signal }) => shutdownSignalOf(object) === signal)).toEqual([true, true])
+  })
+
+  test('that a checkContinue listener hands on when its stream has closed is still its own', async () => {
+    const server = createServer(() => Promise.reject(new Error('handed on')))
+    server.on('checkContinue', (request: Http2ServerRequest, response: Http2ServerResponse) => {
+      request.stream.once('close', () => setImmediate(() => server.emit('request', request, response)))
+      response.end('ok')
+    })
+    const { t, client } = await serve(server)
+    const failed: unknown[] = []
+    t.life.events$.subscribe((event) => void (event.type === 'error' && failed.push(event.error.message)))
+    await answerOf((await client()).stream({ ':path': '/', ':method': 'POST', expect: '100-continue' }, true))
+    await expect.poll(() => failed, POLL).toEqual(['handed on'])
+  })
+
   test('a stream that is broken off before it is handed over costs its connection nothing', async () => {
     const server = createServer((_, response) => void response.end('ok'))
     // As node does when GOAWAY is sent while what it has read waits for the handler's step to end.

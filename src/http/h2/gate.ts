@@ -130,7 +130,8 @@ export function openHttp2Gate(server: Http2Server | Http2SecureServer, traffic: 
 
   /** Node has made the objects that a `request` listener gets. */
   function requestMade(event: string, request: Http2ServerRequest, response: Http2ServerResponse): boolean {
-    const exchange = wireExchangeOf(request.stream)
+    // A listener of `checkContinue` may hand it on when its stream has closed.
+    const exchange = wireExchangeOf(request.stream) ?? wireExchangeOf(request)
     if (!exchange) return below(event, [request, response])
     adopt(exchange, request, response)
     if (event === 'checkContinue' && isOnlyOurs(server.rawListeners(event))) {

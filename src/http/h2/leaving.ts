@@ -106,9 +106,8 @@ export class Leaving {
 
   /** An answer was sent. */
   answered(): void {
-    const { owed, pace } = this.#wire
-    if (this.#patience === undefined || !pace.isInTurn) return
-    if (owed.length > 0) this.#notifyWithLast()
+    if (this.#patience === undefined || !this.#wire.pace.isInTurn) return
+    if (this.#wire.owed.length > 0) this.#notifyWithLast()
     else void afterPoll().then(() => this.#notifyIfQuiet())
   }
 

@@ -30,6 +30,8 @@ interface StreamOptions {
 export class WatchStream {
   readonly #rest: RestRequest
   readonly #output: OutputForm
+  /** The same for all streams that show an object in the same way. */
+  readonly #form: string
   readonly #options: StreamOptions
   readonly #waiting: (readonly [FrameType, StorageEvent])[] = []
   #initialAt = 0
@@ -43,6 +45,7 @@ export class WatchStream {
   constructor(rest: RestRequest, output: OutputForm, options: StreamOptions) {
     this.#rest = rest
     this.#output = output
+    this.#form = `${output.form} ${output.apiVersion} ${output.include}`
     this.#options = options
     this.#isInitialOver = options.initial === undefined
   }
@@ -141,13 +144,9 @@ export class WatchStream {
       this.#send(type, this.#formed(event.object))
       return
     }
-    const { form, apiVersion, include } = this.#output
-    const key = `${type} ${form} ${apiVersion} ${include}`
-    const encoded = ENCODED.get(event) ?? new Map<string, string>()
-    ENCODED.set(event, encoded)
-    const known = encoded.get(key) ?? frame(type, this.#formed(event.object))
-    encoded.set(key, known)
-    this.#write(known)
+    const frames = framesOf(event, this.#form)
+    frames[type] ??= Buffer.from(frame(type, this.#formed(event.object)))
+    this.#write(frames[type])
   }
 
   /** Sends a bookmark, when everything before it was sent. */
@@ -170,12 +169,31 @@ export class WatchStream {
     this.#write(frame(type, object))
   }
 
-  #write(text: string): void {
-    if (!this.#rest.response.write(text)) this.#isBlocked = true
+  #write(piece: string | Buffer): void {
+    if (!this.#rest.response.write(piece)) this.#isBlocked = true
   }
 }
 
-/** Frames of an event by form, as long as the event is there. */
-const ENCODED = new WeakMap<StorageEvent, Map<string, string>>()
+type Frames = Partial<Record<FrameType, Buffer>>
+
+/**
+ * Frames of an event by form, as long as the event is there: as bytes, so that no stream encodes
+ * them again.
+ */
+const ENCODED = new WeakMap<StorageEvent, Map<string, Frames>>()
+
+function framesOf(event: StorageEvent, form: string): Frames {
+  let forms = ENCODED.get(event)
+  if (forms === undefined) {
+    forms = new Map()
+    ENCODED.set(event, forms)
+  }
+  let frames = forms.get(form)
+  if (frames === undefined) {
+    frames = {}
+    forms.set(form, frames)
+  }
+  return frames
+}
 
 const frame = (type: FrameType, object: object): string => `${safeJson({ type, object })}\n`

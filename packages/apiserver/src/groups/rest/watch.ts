@@ -14,10 +14,10 @@ import { WatchStream } from './watch-stream.ts'
 export async function watchObjects(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'stream')
   const options = listOptions(rest, true)
-  const { name } = rest.key
+  const { namespace, name } = rest.key
   // What no conversion changes: the fields that can be selected are name and namespace.
   const isConcerned = (object: ApiObject): boolean =>
-    (rest.namespace === '' || object.metadata.namespace === rest.namespace) &&
+    (namespace === '' || object.metadata.namespace === namespace) &&
     (name === '' || object.metadata.name === name) &&
     options.fields.matches(object)
   const isWanted = (object: ApiObject): boolean => isConcerned(object) && options.labels(object.metadata.labels)
