@@ -12,7 +12,7 @@ export interface Clock {
   clearTimeout(handle: unknown): void
 }
 
-/** Longest delay a node timer takes; a longer one would fire at once. */
+/** Longest delay a node timer takes; a longer one would fire at once. Of one below 0 node warns. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 /**
@@ -46,7 +46,7 @@ export const systemClock: Clock = {
         pending.delete(timer)
         fn()
       },
-      Math.min(ms, TIMER_MS_MAX),
+      Math.max(0, Math.min(ms, TIMER_MS_MAX)),
     )
     pending.add(timer)
     return timer

@@ -79,6 +79,8 @@ export interface WireExchange extends ExchangeView {
    * Undefined before they were called.
    */
   handling: 'callback' | 'promise' | undefined
+  /** Promises returned by its handlers that have not settled and are waited for. */
+  readonly handlersRunning: number
   /** Its answer has to tell the client that the connection closes. */
   mustNotify: boolean
   /** Whether it has no response: its handler gets the bare socket. */

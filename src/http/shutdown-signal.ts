@@ -23,7 +23,7 @@ const REQUESTS_ALLOWED =
  * @param request what the handler was given: node's request, Hono's context or `c.req.raw`,
  * Fastify's request, Koa's context
  * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce; over
- * HTTP/2 also for the `stream` of a request when that has closed: the request is still known
+ * HTTP/2 also for the `stream` of a request that is over and answered: the request is still known
  * @example
  * const rows = await pool.query('select …', { signal: shutdownSignalOf(request) })
  */

@@ -518,11 +518,54 @@ describe('what belongs to a request', () => {
       keep(stream)
       respond(stream, {})
     })
-    for (const { t, client } of [ofRequests, ofStreams]) {
+    const both = createServer(ok)
+    both.on('stream', keep)
+    const besideRequests = await serve(both)
+    const onSessions = createServer(ok)
+    onSessions.on('session', (session) => session.prependListener('stream', (stream) => setImmediate(() => keep(stream))))
+    const ofSessions = await serve(onSessions)
+    for (const { t, client } of [ofRequests, ofStreams, besideRequests, ofSessions]) {
+      const before = given.length
       await (await client()).get('/')
+      await expect.poll(() => given.length, POLL).toBe(before + 1)
       await expect.poll(() => t.life.counts(), POLL).toMatchObject({ requests: 0 })
     }
-    expect(given.map(({ object, signal }) => shutdownSignalOf(object) === signal)).toEqual([true, true])
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    expect(given.map(({ object, signal }) => shutdownSignalOf(object) === signal)).toEqual([true, true, true, true])
+  })
+
+  test('is found by the stream of its request until the handler is over, and while that is closed', async () => {
+    const slow = new Gate()
+    const found: unknown[] = []
+    const find = (path: string | undefined, stream: ServerHttp2Stream): void => {
+      try {
+        found.push([path, shutdownSignalOf(stream).aborted])
+      } catch (thrown) {
+        found.push([path, (thrown as { readonly code?: string }).code])
+      }
+    }
+    const { t, client } = await listening(async ({ url, stream }, response) => {
+      stream.once('close', () => find(url, stream))
+      if (url === '/slow') await slow.pass()
+      else response.end('ok')
+      if (url === '/slow') find(url, stream)
+    })
+    const one = await client()
+    await one.get('/quick')
+    const left = one.stream({ ':path': '/slow' }, true)
+    await slow.reached
+    left.close(constants.NGHTTP2_CANCEL)
+    await expect.poll(() => t.life.counts(), POLL).toMatchObject({ requests: 0 })
+    // Another stream comes and goes before its handler is over.
+    await one.get('/after')
+    slow.open()
+    const all = [
+      ['/quick', false],
+      ['/slow', false],
+      ['/after', false],
+      ['/slow', false],
+    ]
+    await expect.poll(() => found, POLL).toEqual(all)
   })
 
   test('that a checkContinue listener hands on when its stream has closed is still its own', async () => {

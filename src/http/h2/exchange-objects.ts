@@ -49,6 +49,8 @@ export class Http2Response {
   readonly stream: ServerHttp2Stream
   /** Node's own, which the handler got; undefined where it got the stream. */
   ofHandler: Http2ServerResponse | undefined = undefined
+  /** Whether a listener was given the stream alone, beside what node makes objects for. */
+  hasStreamListener = false
   /** The head of its answer said so. */
   isEventStream = false
   statusCode = 200

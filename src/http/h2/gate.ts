@@ -110,6 +110,8 @@ export function openHttp2Gate(server: Http2Server | Http2SecureServer, traffic: 
     const request = new Http2Request(stream, headers, rawHeaders)
     // A CONNECT has no answer in one piece: what follows is the two sides' own.
     const response = request.method === 'CONNECT' ? undefined : new Http2Response(stream)
+    // One listener of each is node's.
+    if (response) response.hasStreamListener = server.listenerCount('stream') > 1 || session.listenerCount('stream') > 1
     const exchange = traffic.arrived(
       wire.connection,
       request as unknown as ExchangeView['request'],

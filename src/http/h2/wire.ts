@@ -44,6 +44,11 @@ export class Http2Wire implements Wire {
   readonly pace = new ClientPace()
   /** How many are open in any direction. */
   #streams = 0
+  /** Those that have closed, while listeners of that may still ask for what belongs to them. */
+  readonly #closedStreams: ServerHttp2Stream[] = []
+  readonly #letGo = (): void => {
+    for (const stream of this.#closedStreams.splice(0)) letGoOfExchange(stream)
+  }
   /** The number of the last stream that was handed over; 0: none was. */
   #lastHandedOver = 0
   readonly #clock: Clock
@@ -239,11 +244,8 @@ export class Http2Wire implements Wire {
     this.#noteReset(stream)
     // Of an answer that breaks off, node says nothing else. Of an exchange that is over, perhaps
     // only a handler is left: it has no connection any more.
-    const exchange = wireExchangeOf(stream)
-    exchange?.end()
-    // V8 keeps a stream, and what hangs on it, until its next major collection [measured on Node 20
-    // and 24]. A handler that was given a request and a response goes on with these.
-    if (exchange && responseOf(exchange)?.ofHandler) loseBy(stream)
+    wireExchangeOf(stream)?.end()
+    if (this.#closedStreams.push(stream) === 1) setImmediate(this.#letGo)
     this.#tunnels?.closed(stream)
     this.#streams--
     if (!this.hasStreams) this.#leaving.ifIdle()
@@ -310,6 +312,16 @@ const streamOf = ({ request }: WireExchange): ServerHttp2Stream => (request as u
 const responseOf = ({ response }: WireExchange): Http2Response | undefined => response as unknown as Http2Response | undefined
 
 const isEnded = (exchange: WireExchange): boolean => responseOf(exchange)?.ofHandler?.writableEnded ?? streamOf(exchange).writableEnded
+
+/**
+ * V8 keeps a stream, and what hangs on it, until its next major collection [measured on Node 20 and
+ * 24]. A handler that is over, and was given a request and a response, is found by these alone.
+ */
+function letGoOfExchange(stream: ServerHttp2Stream): void {
+  const exchange = wireExchangeOf(stream)
+  const response = exchange && responseOf(exchange)
+  if (response?.ofHandler?.writableEnded && !response.hasStreamListener && exchange?.handlersRunning === 0) loseBy(stream)
+}
 
 /**
  * Streams are handed over, and frames are heard, while node's library is still reading what the
