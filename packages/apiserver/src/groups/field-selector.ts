@@ -16,9 +16,6 @@ const FIELDS = new Map<string, (object: ApiObject) => string>([
   ['metadata.namespace', ({ metadata }) => metadata.namespace ?? ''],
 ])
 
-/** Asked of every object for every watch: most have no selector. */
-const all = (): boolean => true
-
 /**
  * What a field selector selects.
  * @throws StatusError 400 for one that cannot be read, or is about a field that is not known
@@ -30,10 +27,7 @@ export function fieldSelector(text: string, isNamespaced: boolean): FieldMatch {
   if (stranger !== undefined)
     throw badRequest(`${goQuote(stranger.field)} is not a known field selector: only ${known.map((field) => goQuote(field)).join(', ')}`)
   return {
-    matches:
-      terms.length === 0
-        ? all
-        : (object) => terms.every(({ field, isEqual, value }) => ((FIELDS.get(field)?.(object) ?? '') === value) === isEqual),
+    matches: (object) => terms.every(({ field, isEqual, value }) => ((FIELDS.get(field)?.(object) ?? '') === value) === isEqual),
     name: terms.find(({ field, isEqual }) => field === 'metadata.name' && isEqual)?.value,
     isEmpty: terms.length === 0,
   }

@@ -3,16 +3,12 @@ import { type LabelRequirement, labelRequirements } from '../selectors/label-req
 /** Says whether labels are those that are asked for. */
 export type LabelMatch = (labels: Readonly<Record<string, string>> | undefined) => boolean
 
-/** Asked of every object for every watch: most have no selector. */
-const all = (): boolean => true
-
 /**
  * What a label selector selects.
  * @throws StatusError 400 for one that cannot be read
  */
 export function labelSelector(text: string): LabelMatch {
   const requirements = labelRequirements(text)
-  if (requirements.length === 0) return all
   return (labels = {}) => requirements.every((each) => isMet(each, labels))
 }
 
