@@ -42,7 +42,7 @@ export function shutdownSignalOf(request: RequestGiven): AbortSignal {
  * @param request what the handler was given: node's request, Hono's context or `c.req.raw`,
  * Fastify's request, Koa's context
  * @returns its {@link shutdownSignalOf}
- * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
+ * @throws QuiesceError ERR_UNKNOWN_REFERENCE as {@link shutdownSignalOf}
  * @example
  * const signal = markWatch(request)
  * signal.addEventListener('abort', () => response.end())
@@ -61,7 +61,7 @@ export function markWatch(request: RequestGiven): AbortSignal {
  * @param request what the handler was given: node's request, Hono's context or `c.req.raw`,
  * Fastify's request, Koa's context
  * @returns its {@link shutdownSignalOf}
- * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
+ * @throws QuiesceError ERR_UNKNOWN_REFERENCE as {@link shutdownSignalOf}
  * @example
  * const answer = await fetch('https://model.example', { signal: markRequest(request) })
  */

@@ -16,8 +16,8 @@ import { exchangeGiven, type RequestGiven } from './shutdown-signal.ts'
  * @param request what the handler was given: node's request, Hono's context or `c.req.raw`,
  * Fastify's request, Koa's context
  * @param work a promise of the work, which has begun
- * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce;
- * ERR_OPTION_INVALID when `work` is no promise
+ * @throws QuiesceError ERR_UNKNOWN_REFERENCE as `shutdownSignalOf()`; ERR_OPTION_INVALID when
+ * `work` is no promise
  * @example
  * response.end('accepted')
  * waitUntil(request, mailer.send(message, {}))
