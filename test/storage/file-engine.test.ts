@@ -3,14 +3,14 @@
 // is not durable is read, garbage is read, or the file grows for ever.
 import { spawn, spawnSync } from 'node:child_process'
 import { openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { isBuiltin, syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import workerThreads, { type Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type FileEngineOptions, fileEngine } from '#apiserver/store/file-engine.ts'
+import { type FileEngineOptions, fileEngine, verifyFile } from '#apiserver/store/file-engine.ts'
 import { type KeyValueStore, withPrefix } from '#apiserver/store/key-value-store.ts'
 import type { StoreError } from '#apiserver/store/store-error.ts'
 import { generator } from '../support/random.mjs'
@@ -210,13 +210,11 @@ else {
   })
 
   describe('pages that are not what was written', () => {
-    const KEYS = 300
-
-    async function written(folder: string, isKilled: boolean): Promise<string> {
+    async function written(folder: string, keys: number, isKilled: boolean): Promise<string> {
       const path = join(folder, 'store.db')
       const life = new StoreProcess({ path })
       await life.hears((said) => 'opened' in said)
-      for (let at = 0; at < KEYS; at += 50) {
+      for (let at = 0; at < keys; at += 50) {
         for (let of = at; of < at + 50; of++) life.tell('put', { key: `/k/${of}`, size: 700 })
         await life.hears(({ put }) => put === `/k/${at + 49}`)
       }
@@ -228,41 +226,80 @@ else {
       return path
     }
 
+    /** What a file holds, as its clients see it, and what is known of its compaction. */
     const everything = async (path: string): Promise<string> => {
+      const { rows, keys, revision, compacted } = await verifyFile(path)
       const store = await openFile({ path })
       const { entries } = await store.range(withPrefix('/k/'))
       await store.close()
-      return entries.map(({ key, value, modRevision }) => `${key}@${modRevision}=${Buffer.from(value).toString()}`).join('\n')
+      const values = entries.map(({ key, value, modRevision }) => `${key}@${modRevision}=${Buffer.from(value).toString()}`)
+      return [`${rows} rows, ${keys} keys, revision ${revision}, compacted ${compacted}`, ...values].join('\n')
     }
 
-    test('are refused with their place, or change nothing', async () => {
-      const folder = await folderOf()
-      const path = await written(folder, false)
+    type Bits = readonly (readonly [at: number, bit: number])[]
+
+    const eachBit = (from: number, to: number): Bits =>
+      Array.from({ length: (to - from) * 8 }, (_, index) => [from + (index >> 3), index & 7] as const)
+
+    /** Flips bits of a file or of its log, each in a copy; tells how many were refused. */
+    async function flips(path: string, bits: Bits, isOfLog = false): Promise<number> {
+      const copy = `${path}.copy`
+      const parts = (isOfLog ? ['-wal', ''] : ['']).map((part) => ({ file: `${copy}${part}`, bytes: readFileSync(`${path}${part}`) }))
       const right = await everything(path)
-      const integer = integers()
-      const { size } = statSync(path)
       let refused = 0
-      for (let flip = 0; flip < 40; flip++) {
-        const copy = join(folder, 'copy.db')
-        await cp(path, copy)
-        const at = integer(0, size - 1)
-        const bytes = readFileSync(copy)
-        bytes[at] = (bytes[at] as number) ^ (1 << integer(0, 7))
-        writeFileSync(copy, bytes)
-        const error = await refusalOf({ path: copy })
-        if (!error) expect(await everything(copy)).toBe(right)
+      for (const [at, bit] of bits) {
+        for (const { file, bytes } of parts) writeFileSync(file, bytes)
+        const flipped = Buffer.from(parts[0]?.bytes as Buffer)
+        flipped[at] = (flipped[at] as number) ^ (1 << bit)
+        writeFileSync(parts[0]?.file as string, flipped)
+        const where = `bit ${bit} of byte ${at}`
+        const found = await everything(copy).catch((error: unknown) => error as StoreError)
+        if (typeof found === 'string') expect(found === right, `${where} was not found, and the file says something else`).toBe(true)
         else {
-          expect([error.reason, error.message, typeof error.details['place']]).toEqual(['damaged', expect.stringContaining(copy), 'string'])
+          const { reason, message, details } = found
+          expect([reason, message, typeof details['place']], where).toEqual(['damaged', expect.stringContaining(copy), 'string'])
           refused++
         }
         await rm(`${copy}-wal`, { force: true })
       }
-      expect(refused).toBeGreaterThan(10)
+      return refused
+    }
+
+    test('are refused with their place, or change nothing', async () => {
+      const path = await written(await folderOf(), 300, false)
+      const integer = integers()
+      const { size } = statSync(path)
+      const bits = Array.from({ length: 40 }, () => [integer(0, size - 1), integer(0, 7)] as const)
+      expect(await flips(path, bits)).toBeGreaterThan(10)
+    })
+
+    // A bit there makes of bytes a text, of a number another, and of a name one that is not known.
+    test.for([
+      ['the head of a row', /.{12}\/k\/40.xxx/s],
+      ['the state of compaction', /.{4}compacted../s],
+    ] as const)('are refused in each bit of %s', async ([, pattern]) => {
+      const path = await written(await folderOf(), 50, false)
+      const { index, 0: text } = pattern.exec(readFileSync(path, 'latin1')) as RegExpExecArray
+      const bits = eachBit(index, index + text.length)
+      expect(await flips(path, bits)).toBeGreaterThan(bits.length / 2)
+    })
+
+    test('are refused in the head of the file', async () => {
+      const path = await written(await folderOf(), 50, false)
+      // The size of its pages, its versions, that of its tables, and the head of its first page.
+      const bits = [...eachBit(16, 20), ...eachBit(44, 48), ...eachBit(100, 108)]
+      expect(await flips(path, bits)).toBeGreaterThan(bits.length / 2)
+    })
+
+    test('are refused in the head of the log', async () => {
+      const path = await written(await folderOf(), 50, true)
+      const bits = [...eachBit(0, 4), ...Array.from({ length: 28 }, (_, index) => [index + 4, index & 7] as const)]
+      expect(await flips(path, bits, true)).toBe(bits.length)
     })
 
     test('of the log are refused, when what came behind them had been acknowledged', async () => {
       const folder = await folderOf()
-      const path = await written(folder, true)
+      const path = await written(folder, 300, true)
       const wal = `${path}-wal`
       const bytes = readFileSync(wal)
       const file = openSync(wal, 'r+')

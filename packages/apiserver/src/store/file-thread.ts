@@ -33,8 +33,9 @@ interface Modules {
  * it: it uses nothing from outside of itself.
  *
  * A row is a revision: the value of its key from then on. Rows have a checksum, as SQLite has none
- * of its own. What compaction deletes is found by the rows behind what it has deleted before, so
- * that it costs as much as the changes since then, however much is there.
+ * of its own, and so has the state of compaction. What compaction deletes is found by the rows
+ * behind what it has deleted before, so that it costs as much as the changes since then, however
+ * much is there.
  */
 export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M]): void {
   const { parentPort } = load('node:worker_threads')
@@ -44,7 +45,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
 
   /** What is in the head of a file that is one of ours, and the form of its tables. */
   const APPLICATION = 0x51_53_43_45
-  const FORM = 1
+  const FORM = 2
   /** Pages that are given back to the file system at a time. */
   const VACUUM_PAGES = 256
 
@@ -124,14 +125,22 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
   /** The value of a row, undefined of a deletion. */
   function checked(row: Record<string, Value>): Uint8Array | undefined {
     const { key, revision: at, created, previous } = row as { key: string; revision: number; created: number; previous: number }
-    const value = row['value'] === null ? undefined : (row['value'] as Uint8Array)
-    if (sumOf(key, at, created, previous, value) === row['sum']) return value
+    const value = row['value'] === null ? undefined : row['value']
+    // One bit of a row says whether SQLite gives its value as bytes or as a text of the same sum.
+    if ((value === undefined || value instanceof Uint8Array) && sumOf(key, at, created, previous, value) === row['sum']) return value
     throw new Refused('damaged', `${path} is damaged: revision ${at}, of key ${JSON.stringify(key)}, has changed since it was written`, {
       place: `revision ${at}`,
     })
   }
 
   const metaOf = (name: string): number => (statements.getMeta.get(name)?.['value'] as number | undefined) ?? 0
+  const sumOfMeta = (): number => crc32(`${compacted} ${swept}`)
+  /** A part of a transaction. */
+  function keepMeta(): void {
+    statements.setMeta.run('compacted', compacted)
+    statements.setMeta.run('swept', swept)
+    statements.setMeta.run('sum', sumOfMeta())
+  }
 
   const readable = (at: number): number => {
     if (at > revision)
@@ -185,12 +194,15 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
           'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 500; PRAGMA journal_size_limit = 4194304',
         )
         database.exec('BEGIN IMMEDIATE')
-        if (application === 0)
+        if (application === 0) {
+          compacted = swept = request.revision ?? 1
           database.exec(`PRAGMA application_id = ${APPLICATION}; PRAGMA user_version = ${FORM};
             CREATE TABLE revisions (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, created INTEGER NOT NULL, previous INTEGER NOT NULL,
               value BLOB, sum INTEGER NOT NULL, deleted INTEGER GENERATED ALWAYS AS (value IS NULL) VIRTUAL);
             CREATE INDEX revisions_by_key ON revisions (key, revision, deleted);
-            CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID`)
+            CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+            INSERT INTO meta (name, value) VALUES ('compacted', ${compacted}), ('swept', ${swept}), ('sum', ${sumOfMeta()})`)
+        }
         database.exec('COMMIT')
         const { user_version: form } = database.prepare('PRAGMA user_version').get() as { user_version: number }
         if (form !== FORM)
@@ -200,18 +212,13 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
         statements = prepare(database)
         compacted = metaOf('compacted')
         swept = metaOf('swept')
+        if (metaOf('sum') !== sumOfMeta())
+          throw new Refused('damaged', `${path} is damaged: the state of its compaction has changed since it was written`, {
+            place: 'the state of compaction',
+          })
         const { newest } = database.prepare('SELECT max(revision) AS newest FROM revisions').get() as { newest: number | null }
         // The newest change may have been a deletion that is forgotten.
-        revision = Math.max(newest ?? 0, compacted, 1)
-        if (compacted === 0) {
-          revision = Math.max(revision, request.revision ?? 1)
-          transaction(() => {
-            compacted = revision
-            swept = revision
-            statements.setMeta.run('compacted', compacted)
-            statements.setMeta.run('swept', swept)
-          })
-        }
+        revision = Math.max(newest ?? 0, compacted)
         if (request.isVerified) operations.verify({ op: 'verify' })
       } catch (thrown) {
         db = undefined
@@ -287,7 +294,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
       if (upTo > compacted)
         transaction(() => {
           compacted = upTo
-          statements.setMeta.run('compacted', upTo)
+          keepMeta()
         })
       return { compacted }
     },
@@ -302,7 +309,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
             if (deleted) statements.forget.run(at)
           }
           swept = isOver ? compacted : (found.at(-1)?.revision ?? compacted)
-          statements.setMeta.run('swept', swept)
+          keepMeta()
         })
       opened().exec(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`)
       return { isOver }
@@ -357,10 +364,10 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     }
     const HEAD = 32
     const FRAME = 24
-    if (log.length < HEAD) return
+    // Of a first write that a crash has cut off, the head may be missing.
+    if (log.length < HEAD + FRAME || log.subarray(0, HEAD).every((byte) => byte === 0)) return
     const pageSize = log.readUInt32BE(8)
     const isLittle = (log.readUInt32BE(0) & 1) === 0
-    if (pageSize < 512 || (log.readUInt32BE(0) & 0xff_ff_ff_fe) >>> 0 !== 0x37_7f_06_82) return
     const word = (at: number): number => (isLittle ? log.readUInt32LE(at) : log.readUInt32BE(at))
     const sum = (from: number, to: number, [first, second]: readonly [number, number]): [number, number] => {
       let [a, b] = [first, second]
@@ -372,6 +379,11 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     }
     const salt = log.subarray(16, 24)
     let sums = sum(0, 24, [0, 0])
+    // SQLite would read nothing of such a log.
+    if (log.readUInt32BE(24) !== sums[0] || log.readUInt32BE(28) !== sums[1])
+      throw new Refused('damaged', `${path} is damaged: the head of its log (${file}) has changed since it was written`, {
+        place: `the head of ${file}`,
+      })
     let bad: number | undefined
     let isBehindCommit = false
     for (let at = HEAD; at + FRAME + pageSize <= log.length; at += FRAME + pageSize) {
@@ -395,11 +407,26 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     }
   }
 
+  /** Without opening it, as closing it would free the lock that a store of this process has. */
+  function isWritable(): boolean {
+    try {
+      fs.accessSync(path, fs.constants.W_OK)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /** The refusal by SQLite's primary codes. */
   const refusalOf = (thrown: unknown): ThreadRefusal => {
     if (thrown instanceof Refused) return thrown.refusal
     const { errcode = 0, message = String(thrown) } = thrown as { readonly errcode?: number; readonly message?: string }
     const details = { sqlite: errcode }
+    const damagedAt = (place: string): ThreadRefusal => ({
+      reason: 'damaged',
+      message: `${path} is damaged: ${message}`,
+      details: { ...details, place },
+    })
     switch (errcode & 0xff) {
       case 5:
       case 6:
@@ -408,15 +435,20 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
           message: `${path} is in use by another process; one server at a time can use a file`,
           details: { ...details, isInUse: true },
         }
+      // No statement is wrong by itself: the tables that it names are not as they were written.
+      case 1:
       case 11:
       case 26:
-        return { reason: 'damaged', message: `${path} is damaged: ${message}`, details: { ...details, place: 'the file' } }
+        return damagedAt('the file')
+      // The head of a file names a version, which may be one that SQLite must not write to.
+      case 8:
+        if (errcode === 8 && isWritable()) return damagedAt('the head of the file')
+        break
       case 13:
         return { reason: 'unavailable', message: `${path} cannot be written: the disk is full`, details }
-      default:
-        // A sync that has failed may have been done.
-        return { reason: errcode === 1034 ? 'unknown' : 'unavailable', message: `${path} cannot be used: ${message}`, details }
     }
+    // A sync that has failed may have been done.
+    return { reason: errcode === 1034 ? 'unknown' : 'unavailable', message: `${path} cannot be used: ${message}`, details }
   }
 
   parentPort.on('message', ({ id, request }) => {
