@@ -297,6 +297,38 @@ else {
       expect(await flips(path, bits, true)).toBe(bits.length)
     })
 
+    test('delete nothing that is not forgotten, in a file that is not checked', async () => {
+      const folder = await folderOf()
+      const first = await openFile({ path: join(folder, 'store.db'), compactionInterval: 3_600_000 })
+      for (const value of ['old', 'new']) for (let of = 10; of < 30; of++) await first.put({ key: `/k/${of}`, value: Buffer.from(value) })
+      await first.close()
+      const bytes = readFileSync(join(folder, 'store.db'))
+      const { index, 0: text } = /.{7}\/k\/20..new/s.exec(bytes.toString('latin1')) as RegExpExecArray
+      let refused = 0
+      for (const [at, bit] of eachBit(index, index + text.length)) {
+        const path = join(folder, `${at}-${bit}.db`)
+        const flipped = Buffer.from(bytes)
+        flipped[at] = (flipped[at] as number) ^ (1 << bit)
+        writeFileSync(path, flipped)
+        const store = await openFile({ path, compactionInterval: 3_600_000, verify: false })
+        const result = await store.compact(await store.revision()).catch((error: unknown) => error as StoreError)
+        if (result instanceof Error) {
+          expect(result).toMatchObject({ reason: 'damaged' })
+          refused++
+        }
+        for (let of = 10; of < 30; of++) {
+          if (of === 20) continue
+          const said = await store.get(`/k/${of}`).then(
+            ({ entry }) => entry && Buffer.from(entry.value).toString(),
+            ({ reason }: StoreError) => reason,
+          )
+          expect(['new', 'damaged'], `/k/${of} after a flip of bit ${bit} of byte ${at}`).toContain(said)
+        }
+        await store.close()
+      }
+      expect(refused).toBeGreaterThan(text.length * 4)
+    })
+
     test('of the log are refused, when what came behind them had been acknowledged', async () => {
       const folder = await folderOf()
       const path = await written(folder, 300, true)

@@ -79,9 +79,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     count: database.prepare(`SELECT count(*) AS count FROM
       (SELECT max(revision), deleted FROM revisions WHERE key >= ? AND key < ? AND revision <= ? GROUP BY key) WHERE NOT deleted`),
     changes: database.prepare('SELECT * FROM revisions WHERE revision > ? AND key >= ? AND key < ? ORDER BY revision LIMIT ?'),
-    toSweep: database.prepare(
-      'SELECT revision, previous, deleted FROM revisions WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?',
-    ),
+    toSweep: database.prepare('SELECT * FROM revisions WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?'),
     forget: database.prepare('DELETE FROM revisions WHERE revision = ?'),
     setMeta: database.prepare('INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value'),
     getMeta: database.prepare('SELECT value FROM meta WHERE name = ?'),
@@ -300,15 +298,18 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     },
 
     sweep: ({ rows }) => {
-      const found = statements.toSweep.all(swept, compacted, rows) as { revision: number; previous: number; deleted: number }[]
+      const found: { readonly at: number; readonly previous: number; readonly isDeletion: boolean }[] = []
+      // What a damaged row says is not deleted, as it may be what another key has now.
+      for (const row of statements.toSweep.iterate(swept, compacted, rows))
+        found.push({ at: row['revision'] as number, previous: row['previous'] as number, isDeletion: checked(row) === undefined })
       const isOver = found.length < rows
       if (found.length > 0 || swept < compacted)
         transaction(() => {
-          for (const { revision: at, previous, deleted } of found) {
+          for (const { at, previous, isDeletion } of found) {
             if (previous !== 0) statements.forget.run(previous)
-            if (deleted) statements.forget.run(at)
+            if (isDeletion) statements.forget.run(at)
           }
-          swept = isOver ? compacted : (found.at(-1)?.revision ?? compacted)
+          swept = isOver ? compacted : (found.at(-1)?.at ?? compacted)
           keepMeta()
         })
       opened().exec(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`)
