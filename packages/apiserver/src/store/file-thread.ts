@@ -5,7 +5,7 @@ interface Statement {
   run(...values: readonly Value[]): unknown
   get(...values: readonly Value[]): Record<string, Value> | undefined
   all(...values: readonly Value[]): Record<string, Value>[]
-  iterate(): Iterable<Record<string, Value>>
+  iterate(...values: readonly Value[]): Iterable<Record<string, Value>>
 }
 interface Database {
   exec(text: string): void
