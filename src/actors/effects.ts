@@ -1,4 +1,5 @@
 import { type EventObject, fromCallback, fromPromise, type NonReducibleUnknown } from 'xstate'
+import { eachOf, takeSteps } from '../base/each-of.ts'
 import { errorRecord, type HookKind } from '../base/events.ts'
 import type { LifecycleMachine } from '../machines/lifecycle.ts'
 import { type ConnectionsLost, closeConnectionsMachine } from '../machines/phases/close-connections.ts'
@@ -207,13 +208,14 @@ function startRest(world: World, functions: readonly HookPlan[]): void {
   }
 }
 
-/** Names what is left and ends it, in one synchronous step. */
-function force(world: LifeWorld): void {
-  world.postStartSignals.abort()
-  for (const listener of world.opened()) if (listener.kind !== 'inspector') listener.close()
-  nameHandlers(world)
-  world.drains.force()
-  void destroyConnections(world)
-  world.traffic.destroyAdminConnections()
-  world.writeReportNow('forced')
-}
+/** Names what is left and ends it, in one synchronous step. Nothing comes after it. */
+const force = (world: LifeWorld): void =>
+  takeSteps(
+    () => world.postStartSignals.abort(),
+    () => eachOf(world.opened(), (listener) => listener.kind !== 'inspector' && listener.close()),
+    () => nameHandlers(world),
+    () => world.drains.force(),
+    () => void destroyConnections(world),
+    () => world.traffic.destroyAdminConnections(),
+    () => world.writeReportNow('forced'),
+  )

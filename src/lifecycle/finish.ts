@@ -1,6 +1,7 @@
 import type { Host } from '../actors/host.ts'
 import type { Drains } from '../actors/reported-drains.ts'
 import type { Deferred } from '../base/deferred.ts'
+import { takeSteps } from '../base/each-of.ts'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { errorRecord } from '../base/events.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
@@ -106,21 +107,34 @@ export class Finish {
   #processExits(exitCode: number): void {
     const { root, status, traffic, drains, finalOutput, outlet, record } = this.#context
     this.#processExit?.[Symbol.dispose]()
-    // An observer may call process.exit() itself, after which nothing runs any more.
-    outlet.holdWhile(() => {
-      const own = moreSevere(root.exitCode, 1)
-      record({ type: 'forced', why: 'process-exit', exitCode })
+    const own = moreSevere(root.exitCode, 1)
+    const nameRunning = (): void => {
       const running = traffic.runningHandlers()
       if (running.length > 0) record({ type: 'handlers', running })
-      drains.name()
-      record({ type: 'ended', exitCode: own })
-      finalOutput.write(own)
+    }
+    const sayWhatIsCut = (): void => {
       const cut = traffic.drains.requestStragglers().length + traffic.drains.watchStragglers().length
       const reason = status.view.stop?.reason
       const by = reason?.kind === 'crash' ? `; a listener of ${reason.origin} may have called process.exit(): leave the end to run()` : ''
       if (cut > 0) finalOutput.say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off${by}`)
-      finalOutput.sayLostLines(own)
-    })
+    }
+    try {
+      // An observer may call process.exit() itself, after which nothing runs any more.
+      outlet.holdWhile(() =>
+        takeSteps(
+          () => record({ type: 'forced', why: 'process-exit', exitCode }),
+          nameRunning,
+          () => drains.name(),
+          () => record({ type: 'ended', exitCode: own }),
+          () => finalOutput.write(own),
+          sayWhatIsCut,
+          () => finalOutput.sayLostLines(own),
+        ),
+      )
+    } catch (error) {
+      // An exception would undo the exit: a listener of uncaught ones takes it, and the process goes on.
+      finalOutput.say(`what was left at the exit of the process could not all be told: ${toError(error).message}`)
+    }
   }
 
   #finish(report: Report, whyNotServed: QuiesceError): void {

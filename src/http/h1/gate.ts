@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Stream } from 'node:stream'
 import { setImmediate } from 'node:timers'
 import { nameAmongCopies } from '../../base/shared-by-copies.ts'
 import { alreadyAttached, isThenable, plainEmit, relayOf } from '../emit-gate.ts'
@@ -44,11 +45,11 @@ export function openHttp1Gate(
 
   function emit(this: Server, event: string, ...args: unknown[]): boolean {
     if (isOpen) {
-      if (event === 'request' || event === 'checkContinue' || event === 'checkExpectation') {
-        return receive(event, args[0] as IncomingMessage, args[1] as ServerResponse)
+      if ((event === 'request' || event === 'checkContinue' || event === 'checkExpectation') && isByConnection(args[0])) {
+        return receive(event, args[0], args[1] as ServerResponse)
       }
-      if (event === 'upgrade' || event === 'connect') {
-        return receive(event, args[0] as IncomingMessage, undefined, args[1] as Socket, args[2] as Buffer)
+      if ((event === 'upgrade' || event === 'connect') && isByConnection(args[0])) {
+        return receive(event, args[0], undefined, args[1] as Socket, args[2] as Buffer)
       }
     }
     const isHeard = inheritedEmit().call(server, event, ...args)
@@ -168,6 +169,13 @@ export function openHttp1Gate(
     },
   }
 }
+
+/**
+ * False for a request that the program itself makes up, such as those of light-my-request and of
+ * adapters for functions as a service, whose socket is none: there is no client to lose, and
+ * nothing that could be closed. Such a request is the listeners' alone.
+ */
+const isByConnection = (request: unknown): request is IncomingMessage => (request as IncomingMessage).socket instanceof Stream
 
 interface Gated {
   [GATE]?: true

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
+import { eachOf } from '../../base/each-of.ts'
 import type { Straggler } from '../../base/events.ts'
 import { afterPoll } from '../after-poll.ts'
 import type { Wire } from '../ports.ts'
@@ -200,14 +201,14 @@ export class Connections {
       for (const connection of answered) connection.noteUndelivered(undelivered(connection.wire.socket))
     }
     let lost = 0
-    for (const connection of chosen) {
+    eachOf(chosen, (connection) => {
       if (connection.isOwed) lost++
       connection.destroy()
       if (connection.fate === 'forced' && connection.forcedAs) forced.push(connection.forcedAs)
       // What was on it is over now, not when the event loop comes round: its handlers are looked
       // for in the same step.
       connection.closed()
-    }
+    })
     return { forced, lost }
   }
 

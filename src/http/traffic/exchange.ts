@@ -80,6 +80,12 @@ export class Exchange implements WireExchange, Passing {
    */
   isLongRunning = false
   #name: string | undefined = undefined
+  /**
+   * What was asked for, as it arrived: a router takes its own path off the URL, and programs put
+   * values of any type there.
+   */
+  readonly #method: string
+  #target: string
   #connectionProtocol: ConnectionProtocol | undefined = undefined
   #ending: AbortController | undefined = undefined
   #isSignalTaken = false
@@ -99,6 +105,9 @@ export class Exchange implements WireExchange, Passing {
     this.response = response
     this.connection = connection
     this.arrivedAt = arrivedAt
+    const { method, url } = request
+    this.#method = typeof method === 'string' ? method : 'GET'
+    this.#target = typeof url === 'string' ? url : '/'
     findBy(request, this)
   }
 
@@ -107,9 +116,8 @@ export class Exchange implements WireExchange, Passing {
    */
   get name(): string {
     if (this.#name !== undefined) return this.#name
-    const { method = 'GET', url = '/' } = this.request
     const protocol = this.isUpgrade ? this.connection.upgradedTo : undefined
-    const name = `${protocol ?? method} ${pathAsSent(url)}`
+    const name = `${protocol ?? this.#method} ${pathAsSent(this.#target)}`
     return name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name
   }
 
@@ -270,6 +278,7 @@ export class Exchange implements WireExchange, Passing {
     this.#name = isNamed ? this.copyName() : ''
     this.#connectionProtocol = this.connection.kind
     this.isLongRunning = true
+    this.#target = ''
     Object.assign(this, { request: undefined, response: undefined, connection: undefined })
   }
 
