@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers'
 import { CRASH_EVENTS, type CrashEvent, isCrashEvent } from '../base/events.ts'
 import { sharedByCopies } from '../base/shared-by-copies.ts'
 import { SharedListeners } from '../base/shared-listeners.ts'
@@ -23,9 +24,17 @@ export interface CrashListener {
   crashed(origin: CrashEvent, thrown: unknown): void
   /** Another listener of a crash has failed itself, which is no further crash. */
   listenerFailed(event: string, thrown: unknown): void
+  /** So many have come in this turn of the event loop that no more of it are told. */
+  endless(): void
   /** An uncaught exception goes to a capture callback, and to no listener. */
   captured(): void
 }
+
+/**
+ * What reports a crash may fail itself, in a next tick, and that is the next crash: for ever, as no
+ * timer and no promise comes in between. One defect makes as many as it has requests to fail.
+ */
+const IN_A_TURN_MAX = 100
 
 const crashes = sharedByCopies(
   'crashes',
@@ -74,6 +83,7 @@ class CrashGate {
   readonly #ownEmit: CrashSource['emit'] | undefined
   readonly #emit: CrashSource['emit']
   #isOpen = true
+  #inThisTurn = 0
   /** A crash that node will emit once more, under another name, in the step that it is in. */
   #again: { readonly event: CrashEvent; readonly thrown: unknown } | undefined
 
@@ -113,6 +123,11 @@ class CrashGate {
   }
 
   #crashed(origin: CrashEvent, thrown: unknown): void {
+    // No immediate: after a crash, node works off the next ticks in one, before any timer [measured].
+    if (this.#inThisTurn === 0) setTimeout(() => (this.#inThisTurn = 0), 0).unref()
+    this.#inThisTurn++
+    if (this.#inThisTurn === IN_A_TURN_MAX) this.#notify((listener) => listener.endless())
+    if (this.#inThisTurn >= IN_A_TURN_MAX) return
     this.#notify((listener) => listener.crashed(origin, thrown))
   }
 

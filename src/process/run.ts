@@ -243,6 +243,7 @@ function ownCrashes(life: RunnableLife): Disposable {
     listenerFailed: (event, thrown) => {
       life.record({ type: 'error', where: `listener of ${event}`, error: errorRecord(thrown) })
     },
+    endless: () => warn(life, { code: 'WARN_CRASH_LOOP', message: ENDLESS }),
     captured,
   })
   if (process.hasUncaughtExceptionCaptureCallback?.()) captured()
@@ -252,6 +253,9 @@ function ownCrashes(life: RunnableLife): Disposable {
 
 const CAPTURED =
   'process.setUncaughtExceptionCaptureCallback() or a domain takes uncaught exceptions before run() sees them: after one, the server goes on'
+
+const ENDLESS =
+  'crashes come without end in one turn of the event loop, most likely from what reports them, such as a logger or a subscriber of quiesce:error: no more of them are told in this turn'
 
 function ownAbortSignal(life: RunnableLife): Disposable {
   const { signal } = life.options

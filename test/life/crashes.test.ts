@@ -12,6 +12,7 @@ function world() {
     onCrash(source, {
       crashed: (origin, thrown) => void heard.push([origin, thrown]),
       listenerFailed: (event, thrown) => void heard.push(['failed', event, thrown]),
+      endless: () => void heard.push('endless'),
       captured: () => void heard.push('captured'),
     })
   const listeners = () => [source.listenerCount('uncaughtException'), source.listenerCount('unhandledRejection')]
@@ -156,4 +157,18 @@ test('an emit that others have put around ours stays, and lets everything throug
   source.on('uncaughtException', () => ran++)
   expect(source.emit('uncaughtException', 'a')).toBe(true)
   expect([ran, heard]).toEqual([1, []])
+})
+
+test('of crashes without end in one turn of the event loop a hundred are told, and again in the next', async () => {
+  const { source, heard, listen } = world()
+  using _life = listen()
+  const flood = (): unknown[] => {
+    heard.length = 0
+    for (let crash = 0; crash < 500; crash++) source.emit('uncaughtException', crash, 'uncaughtException')
+    return [...heard]
+  }
+  const told = [...Array.from({ length: 99 }, (_, crash) => ['uncaughtException', crash]), 'endless']
+  expect(flood()).toEqual(told)
+  await new Promise((resolve) => setTimeout(resolve, 2))
+  expect(flood()).toEqual(told)
 })

@@ -151,6 +151,15 @@ describe('beside other listeners of crashes', () => {
     expect(program.stderr).toMatch(/1 in flight cut off.*a listener of uncaughtException/)
   })
 
+  test('a subscriber whose failure is the next crash does not go on for ever', async () => {
+    const { program, ...end } = await crashed('throws', 'a subscriber that fails')
+    expect(end).toEqual({ answer: 'whole', code: 1 })
+    const { forced, reason, warnings } = program.report()
+    expect([forced, reason]).toMatchObject([null, { kind: 'crash', error: { message: 'this is not caught' } }])
+    expect(warnings.map(({ details }) => details?.['code'])).toContain('WARN_CRASH_LOOP')
+    expect(program.lines.filter((line) => line.startsWith('heard: thrown')).length).toBeLessThan(100)
+  })
+
   test('a capture callback takes exceptions from all of them, and the server goes on', async () => {
     const program = startSpeaking('crashes.mjs', ['throws', 'a capture callback'])
     const port = await program.number('serving')
