@@ -1,4 +1,4 @@
-import { toError } from '../base/errors.ts'
+import { show, toError } from '../base/errors.ts'
 import type { InspectedRoot } from './inspection.ts'
 import type { UserCode } from './user-code.ts'
 
@@ -38,6 +38,34 @@ export interface AuditBackend {
   counts?(): AuditCounts
   /** Roots of actors of its own: what inspects the life is shown them, too. */
   actors?(): readonly InspectedRoot[]
+}
+
+/**
+ * What a backend says of its events. One that throws, or answers with something else, has said
+ * nothing, and `failed` is told so once.
+ */
+export function countsOf(backend: AuditBackend | undefined, failed: (error: unknown) => void): () => AuditCounts | undefined {
+  let hasFailed = false
+  return () => {
+    try {
+      const counts: unknown = backend?.counts?.()
+      if (counts === undefined || areCounts(counts)) return counts
+      throw new TypeError(
+        `counts() of the option audit returned ${show(counts)}, allowed: an object with the numbers delivered, lost and pending`,
+      )
+    } catch (thrown) {
+      if (!hasFailed) {
+        hasFailed = true
+        failed(thrown)
+      }
+      return undefined
+    }
+  }
+}
+
+function areCounts(given: unknown): given is AuditCounts {
+  const { delivered, lost, pending } = (given ?? {}) as Partial<AuditCounts>
+  return [delivered, lost, pending].every((count) => typeof count === 'number' && count >= 0)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { countsOf } from '../actors/audit.ts'
 import { Drains } from '../actors/reported-drains.ts'
 import { StopCauses } from '../actors/stop-causes.ts'
 import { deferred } from '../base/deferred.ts'
@@ -85,7 +86,7 @@ export function assemble(life: object, parts: LifecycleParts) {
     wallAtStart,
     rejections: () => traffic.counts().rejected,
     lostLogLines: () => log.lostLines(),
-    auditCounts: () => options.audit?.counts?.(),
+    auditCounts: countsOf(options.audit, (error) => record({ type: 'error', where: 'audit counts', error: errorRecord(error) })),
   })
   const status = new LifecycleStatus({ options, recorder, root, traffic, health, report })
   metrics.print(() => health.endpoints.requestMetrics())

@@ -85,14 +85,12 @@ export class EventLog {
     if (this.#logger) writeLine(this.#logger, 'error', fields, message)
   }
 
-  /** 0 for a logger that cannot say. */
   lastFlushAgeMs(): number {
-    return this.#logger ? (this.#logger.lastFlushAgeMs?.() ?? 0) : 0
+    return this.#numberOf('lastFlushAgeMs')
   }
 
-  /** 0 for a logger that cannot say. */
   lostLines(): number {
-    return this.#logger ? (this.#logger.lostLines?.() ?? 0) : 0
+    return this.#numberOf('lostLines')
   }
 
   /**
@@ -103,6 +101,16 @@ export class EventLog {
     // The caller of open() has got the failure.
     await this.#opening.catch(() => {})
     if (this.#logger) await flushLogger(this.#logger)
+  }
+
+  /** What the user's logger says of itself; 0 where it cannot say. */
+  #numberOf(what: 'lastFlushAgeMs' | 'lostLines'): number {
+    try {
+      const said = this.#logger ? this.#logger[what]?.() : undefined
+      return typeof said === 'number' && said > 0 ? said : 0
+    } catch {
+      return 0
+    }
   }
 
   /** Writes what it can within `ms` without giving way to anything else. */

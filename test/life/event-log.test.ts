@@ -95,3 +95,37 @@ test('a life begins no phase before its log is open: a line that is no event is 
   expect(audit.calls).toEqual(['run', 'shutdown'])
   expect(t.logged()).toContain('readiness switched by hand')
 })
+
+test('a logger that cannot say what it has lost has lost nothing', async () => {
+  const line = (): void => {}
+  const numbers = [
+    () => {
+      throw new Error('cannot say')
+    },
+    () => 'many' as never,
+    () => Number.NaN,
+  ]
+  for (const number of numbers) {
+    const logger: Logger = { debug: line, info: line, warn: line, error: line, lostLines: number, lastFlushAgeMs: number }
+    const log = new EventLog(async () => logger, context)
+    await log.open()
+    expect([log.lostLines(), log.lastFlushAgeMs()]).toEqual([0, 0])
+  }
+})
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('cannot count')
+    },
+    'cannot count',
+  ],
+  ['answers with something else', async () => ({ delivered: 1, lost: 0, pending: 0 }), 'counts() of the option audit returned a promise'],
+] as const)('an audit backend whose counts() %s has counted nothing, and that is said once', async (_, counts, message) => {
+  const t = newLife({ options: { audit: Object.assign(new NotedAudit(), { counts: counts as never }) } })
+  await t.life.start()
+  const { exitCode, audit, errors } = await t.life.stop()
+  expect([exitCode, audit]).toEqual([0, null])
+  expect(errors).toMatchObject([{ where: 'audit counts', error: { message: expect.stringContaining(message) } }])
+})

@@ -7,6 +7,10 @@ import { file, isRecord, onOffAuto, value } from '../kit/kinds.ts'
 const hasMethods = (given: unknown, ...names: readonly string[]): boolean =>
   isRecord(given) && names.every((name) => typeof given[name] === 'function')
 
+/** What is there, of these, is a function. */
+const hasNoOther = (given: unknown, ...names: readonly string[]): boolean =>
+  isRecord(given) && names.every((name) => given[name] === undefined || typeof given[name] === 'function')
+
 /** Where it is said what happens. */
 export const OUTPUT_OPTIONS = defineOptions({
   /**
@@ -35,7 +39,10 @@ export const OUTPUT_OPTIONS = defineOptions({
    * @default none
    */
   audit: option(
-    value<AuditBackend>('an object with the functions run and shutdown', (given) => hasMethods(given, 'run', 'shutdown')),
+    value<AuditBackend>(
+      'an object with the functions run and shutdown, and no processEvents, counts or actors that is none',
+      (given) => hasMethods(given, 'run', 'shutdown') && hasNoOther(given, 'processEvents', 'counts', 'actors'),
+    ),
     {
       defaultWords: 'none',
       meaning: 'Audit backend: run before the first request, shut down after the last',
@@ -50,8 +57,11 @@ export const OUTPUT_OPTIONS = defineOptions({
    */
   logger: option(
     value<Logger | false>(
-      'an object with the functions debug, info, warn and error (a pino logger), or false',
-      (given) => given === false || hasMethods(given, 'debug', 'info', 'warn', 'error'),
+      'an object with the functions debug, info, warn and error (a pino logger), and no isLevelEnabled, flush, flushSync, lastFlushAgeMs or lostLines that is none; or false',
+      (given) =>
+        given === false ||
+        (hasMethods(given, 'debug', 'info', 'warn', 'error') &&
+          hasNoOther(given, 'isLevelEnabled', 'flush', 'flushSync', 'lastFlushAgeMs', 'lostLines')),
     ),
     {
       defaultWords: 'pino on standard output for createServer, none for attachLifecycle; on a terminal see pretty',
