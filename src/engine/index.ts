@@ -39,6 +39,7 @@ export { loopbackHeaders } from '../http/traffic/exempt.ts'
 export type { FailureAnswer } from '../http/traffic/recovery.ts'
 export { responseOfUpgrade, takeSocket } from '../http/upgrade-answer.ts'
 export { pathOf, type RequestLike } from '../http/url.ts'
+export { wrongAnswer } from '../http/wrong-answer.ts'
 export type { Life } from '../lifecycle/life.ts'
 export type { DefaultLog } from '../lifecycle/output.ts'
 export {

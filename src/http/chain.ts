@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { show } from '../base/errors.ts'
 import { placeAll, type StepPlace } from './place-steps.ts'
+import { wrongAnswer } from './wrong-answer.ts'
 
 /**
  * Which drain waits for an exchange. `nothing`: refused, exempt after the drain began, or on an
@@ -32,8 +34,8 @@ export interface ChainStep<View = ExchangeView> {
   readonly name: string
   /**
    * The step itself, called once for each request, synchronously: it must not wait. True: the next
-   * step is asked. False: it has answered, or will. One that throws is answered 500, and the error
-   * is reported.
+   * step is asked. False: it has answered, or will. One that throws, or returns anything else, such
+   * as a promise, lets nothing pass: 500, and the error is reported.
    */
   readonly admit: (exchange: View) => boolean
   /**
@@ -105,12 +107,19 @@ export class Chain<View extends Passing> {
     this.#onError = onError
   }
 
-  /** Whether every step let it pass. */
+  /**
+   * Whether every step let it pass.
+   * @throws what a step has thrown, or TypeError for an answer that is neither true nor false
+   */
   admit(exchange: View): boolean {
     const steps = this.#steps
     for (let index = 0; index < steps.length; index++) {
       exchange.stepsPassed = index + 1
-      if (!(steps[index] as ChainStep<View>).admit(exchange)) return false
+      const step = steps[index] as ChainStep<View>
+      const answer: unknown = step.admit(exchange)
+      if (answer === true) continue
+      if (answer === false) return false
+      throw wrongAnswer(`step ${show(step.name)}`, answer, 'true or false, at once')
     }
     return true
   }

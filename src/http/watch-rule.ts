@@ -1,4 +1,5 @@
-import { show, toError } from '../base/errors.ts'
+import { toError } from '../base/errors.ts'
+import { wrongAnswer } from './wrong-answer.ts'
 
 const saysNothing = (): undefined => undefined
 
@@ -16,7 +17,7 @@ export function safeLongRunning<Request>(
     try {
       const answer: unknown = rule(request)
       if (typeof answer === 'boolean' || answer === undefined) return answer
-      throw new TypeError(`longRunning: returned ${show(answer)}, allowed: true, false or undefined`)
+      throw wrongAnswer('longRunning', answer, 'true, false or undefined')
     } catch (thrown) {
       onError(toError(thrown))
       return undefined

@@ -174,3 +174,15 @@ describe('what fails lets nothing in', () => {
     )
   })
 })
+
+test('an answer that is no admission lets nothing in', async () => {
+  for (const answer of [() => undefined, async () => undefined, () => 'yes', async () => ({ seat: 1 })]) {
+    const { order, held, served } = await serve({ admit: answer as unknown as FlowControl['admit'] })
+    expect((await held('x')).status, String(answer)).toBe(500)
+    const { errors } = await served.life.stop()
+    expect(errors.map(({ error }) => error.message)).toEqual([
+      expect.stringMatching(/^flowControl\.admit: returned .*, allowed: true, false, a seat with giveBack\(\), or a promise of it$/),
+    ])
+    expect(order).toEqual([])
+  }
+})

@@ -53,6 +53,31 @@ row('TO-04', 'a handler that fails is answered with what a filter of the user ha
   expect(headers.has('x-later')).toBe(false)
 })
 
+test('a filter that answers neither true nor false lets nothing in: 500, reported with what it has answered', async () => {
+  const places = [{ after: 'audit-init' }, {}]
+  const answers = [() => undefined, () => 1, async () => undefined, async () => 'yes', () => Promise.reject(new Error('not allowed'))]
+  for (const place of places) {
+    const reported: string[] = []
+    for (const answer of answers) {
+      let handled = 0
+      const served = await serveApi({
+        config: { filters: [{ name: 'mine', ...place, admit: answer as unknown as () => boolean }] },
+        setUp: (server) => server.handle('/x', (_request, response) => void response.end(String(handled++))),
+      })
+      expect((await served.ask('/x')).status, String(answer)).toBe(500)
+      expect(handled).toBe(0)
+      reported.push(...(await served.life.stop()).errors.map(({ error }) => error.message))
+    }
+    const atOnce = 'true or false, at once: only those behind the counting may take time'
+    const what = ['undefined', '1', ...(place.after ? Array<string>(3).fill('a promise') : ['undefined', '"yes"'])]
+    const allowed = place.after ? atOnce : 'true or false, or a promise of it'
+    expect(reported).toEqual([
+      ...what.map((shown) => `filter "mine": returned ${shown}, allowed: ${allowed}`),
+      ...(place.after ? [] : ['not allowed']),
+    ])
+  }
+})
+
 const serve = (http2 = false): Promise<ServedApi> =>
   serveApi({
     config: { http2 },

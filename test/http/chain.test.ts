@@ -1,10 +1,12 @@
 // Fails when: steps stand in another order than their places say, a step hears of other ends than
-// its own, or a mistake in the list is not named.
+// its own, one lets in what it has not decided about, or a mistake in the list is not named.
 import { createServer as createNodeServer } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { type ExchangeView, type PlacedStep, placeSteps } from '#src/http/chain.ts'
 import { attachLifecycle, createServer } from '#src/index.ts'
 import { testServer } from '#src/testing/index.ts'
+import { newLife } from '../support/life.ts'
+import { fresh } from '../support/upstream-client.ts'
 
 const step = (name: string, place: Pick<PlacedStep, 'before' | 'after'> = {}): PlacedStep => ({ name, admit: () => true, ...place })
 const namesOf = (...steps: readonly PlacedStep[]): string[] => placeSteps([step('count'), ...steps]).map(({ name }) => name)
@@ -86,6 +88,38 @@ describe('a server with steps of its own', () => {
     void server.life.stop()
     await server.end()
   })
+})
+
+test('a step that answers neither true nor false lets nothing in, on no listener, and each is reported once', async () => {
+  const answers: readonly (readonly [() => unknown, string])[] = [
+    [async () => false, 'a promise'],
+    [() => Promise.reject(new Error('not allowed')), 'a promise'],
+    [() => undefined, 'undefined'],
+    [() => 'yes', '"yes"'],
+  ]
+  let asked = -1
+  let handled = 0
+  const t = newLife({
+    listener: (_request, response) => {
+      handled++
+      response.end('secret')
+    },
+    options: {
+      admin: { port: 0, host: '127.0.0.1' },
+      steps: [{ name: 'auth', onAdmin: true, admit: () => answers[asked]?.[0]() as boolean }],
+    },
+  })
+  await t.life.start()
+  for (const { port } of t.events.filter((event) => event.type === 'listening') as unknown as { readonly port: number }[]) {
+    for (asked = 0; asked < answers.length; asked++) {
+      const { status, body } = await fresh(port, '/x')
+      expect([status, body], `${answers[asked]?.[1]}`).toEqual([500, 'Internal Server Error\n'])
+    }
+  }
+  await t.life.stop()
+  const expected = answers.map(([, shown]) => `step "auth": returned ${shown}, allowed: true or false, at once`)
+  expect(t.events.flatMap((event) => (event.type === 'error' ? [event.error.message] : []))).toEqual([...expected, ...expected])
+  expect(handled).toBe(0)
 })
 
 test('a mistake in the list is refused with its place', () => {

@@ -124,8 +124,12 @@ describe('a rule of the user’s', () => {
       throw new Error('predicate failed')
     }
     const asynchronous = (async () => true) as unknown as () => boolean | undefined
+    // Nothing else hears of its rejection, which would end the process.
+    const rejecting = (async () => failing()) as unknown as () => boolean | undefined
     expect(safeLongRunning(failing, onError)({})).toBeUndefined()
     expect(safeLongRunning(asynchronous, onError)({})).toBeUndefined()
-    expect(errors).toEqual(['predicate failed', expect.stringMatching(/^longRunning: returned .*, allowed: true, false or undefined$/)])
+    expect(safeLongRunning(rejecting, onError)({})).toBeUndefined()
+    const returned = expect.stringMatching(/^longRunning: returned a promise, allowed: true, false or undefined$/)
+    expect(errors).toEqual(['predicate failed', returned, returned])
   })
 })

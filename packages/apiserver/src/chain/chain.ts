@@ -1,5 +1,5 @@
 import type { ApiExchange } from '../api-exchange.ts'
-import { placeAll } from '../engine.ts'
+import { isThenable, placeAll, show, wrongAnswer } from '../engine.ts'
 import type { Filter, FilterFailed, FiltersByPart, PlacedFilter, UserFilter } from './filter.ts'
 import { CHAIN_ORDER } from './order.ts'
 import { TIME_IS_OVER } from './timeout.ts'
@@ -30,11 +30,17 @@ export function buildChain(ours: readonly PlacedFilter[], users: readonly UserFi
   return chain
 }
 
-/** Whether every filter let it pass. Never waits: the filters must not take time. */
+/**
+ * Whether every filter let it pass. Never waits: the filters must not take time.
+ * @throws what a filter has thrown, or TypeError for an answer that is neither true nor false
+ */
 export function passNow(filters: readonly Filter[], exchange: ApiExchange): boolean {
   for (const filter of filters) {
     exchange.filtersAsked++
-    if (filter.admit(exchange) !== true) return false
+    const verdict: unknown = filter.admit(exchange)
+    if (verdict === true) continue
+    if (verdict === false) return false
+    throw wrongAnswer(nameOf(filter), verdict, 'true or false, at once: only those behind the counting may take time')
   }
   return true
 }
@@ -42,18 +48,26 @@ export function passNow(filters: readonly Filter[], exchange: ApiExchange): bool
 /**
  * The same for filters that may take time; waits only for those that do. What was answered in the
  * meantime, because its time was over, goes no further, nor does a request whose client has left:
- * the filters behind would not be told of its end.
+ * the filters behind would not be told of its end. Throws as {@link passNow}, or rejects so.
  */
 export function pass(filters: readonly Filter[], exchange: ApiExchange, from = 0): boolean | Promise<boolean> {
   for (let at = from; at < filters.length; at++) {
     exchange.filtersAsked++
-    const verdict = (filters[at] as Filter).admit(exchange)
+    const filter = filters[at] as Filter
+    const verdict: unknown = filter.admit(exchange)
     if (verdict === true) continue
     if (verdict === false) return false
-    return verdict.then((isLetPass) => isLetPass && !TIME_IS_OVER.of(exchange) && !exchange.view.isOver && pass(filters, exchange, at + 1))
+    if (!isThenable(verdict)) throw wrongAnswer(nameOf(filter), verdict, VERDICTS)
+    return Promise.resolve(verdict).then((isLetPass) => {
+      if (typeof isLetPass !== 'boolean') throw wrongAnswer(nameOf(filter), isLetPass, VERDICTS)
+      return isLetPass && !TIME_IS_OVER.of(exchange) && !exchange.view.isOver && pass(filters, exchange, at + 1)
+    })
   }
   return true
 }
+
+const nameOf = ({ name }: Filter): string => `filter ${show(name)}`
+const VERDICTS = 'true or false, or a promise of it'
 
 /** Notifies the filters that a request has reached, and that have `over`, of its end. */
 export function overFor({ outer, between, inner }: FiltersByPart, failed: FilterFailed): (exchange: ApiExchange) => void {

@@ -9,7 +9,8 @@ export interface Filter {
   readonly name: string
   /**
    * True: the next one is asked. False: it has answered, or will. Those of the part `inner` may
-   * take time; a promise is waited for, and one that rejects is a failure of the request: 500.
+   * take time; a promise is waited for, and one that rejects is a failure of the request: 500. So
+   * is any other answer, and a promise from one that must not take time.
    */
   readonly admit: (exchange: ApiExchange) => boolean | Promise<boolean>
   /**

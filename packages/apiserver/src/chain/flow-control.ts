@@ -1,5 +1,5 @@
 import type { ApiExchange } from '../api-exchange.ts'
-import { isThenable, PLAIN_TEXT, respond } from '../engine.ts'
+import { isThenable, PLAIN_TEXT, respond, wrongAnswer } from '../engine.ts'
 import { afterEnd } from '../request/answer-end.ts'
 import { Slot } from '../request/slots.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
@@ -26,7 +26,7 @@ export type Admission = Seat | boolean
  * by a short answer, and by a long one no longer than its request may take. One whose time is over,
  * or whose client leaves, while it waits in a queue gets nothing of the seat that it is given then:
  * that one is given back at once. `exchange.signal` says when that happens, so that it can be taken
- * out of the queue. One that throws or rejects lets nothing in: 500.
+ * out of the queue. One that throws or rejects, or answers something else, lets nothing in: 500.
  */
 export interface FlowControl {
   /** Decides at once, where that can be said: what takes no time costs none. */
@@ -37,6 +37,9 @@ export interface FlowControl {
 
 /** The seat of a request; undefined without one, and when it was given back. */
 export const SEAT = new Slot<Seat | undefined>(undefined)
+
+const isSeat = (given: unknown): given is Seat =>
+  typeof given === 'object' && given !== null && 'giveBack' in given && typeof given.giveBack === 'function'
 
 /** Whether it can be asked. */
 export const isFlowControl = (given: unknown): boolean =>
@@ -68,6 +71,7 @@ function filterOf(control: FlowControl, { metrics, failed }: FlowControlNeeds): 
   const take = (exchange: ApiExchange, admission: Admission): boolean => {
     if (admission === false) return refuse(exchange)
     if (admission === true) return true
+    if (!isSeat(admission)) throw wrongAnswer('flowControl.admit', admission, 'true, false, a seat with giveBack(), or a promise of it')
     if (!exchange.view.isOver) {
       SEAT.set(exchange, admission)
       afterEnd(exchange, answered)
