@@ -73,6 +73,7 @@ export class Course {
     this.#inspect(actor)
     actor.subscribe({ error: (error) => finish.lastResort(error), complete: () => finish.inOrder() })
     actor.start()
+    this.#heedSignal()
   }
 
   /** See `Life.start`. */
@@ -142,6 +143,20 @@ export class Course {
     if (options.health === false || parts.healthIsHandlers) return
     const hidden = hiddenRoutes(health.endpoints.paths, [...(parts.applications?.() ?? []), ...applications])
     if (hidden !== undefined) record({ type: 'warning', message: hidden })
+  }
+
+  /** Has the option `signal` stop it; one that is aborted already does so before it starts. */
+  #heedSignal(): void {
+    const { parts, root, ended } = this.#context
+    const { signal } = parts.options
+    if (!signal) return
+    const onAbort = (): void => root.requestStop({ kind: 'abort-signal', reason: errorRecord(signal.reason).message })
+    if (signal.aborted) {
+      onAbort()
+      return
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    void ended.promise.then(() => signal.removeEventListener('abort', onAbort))
   }
 
   /** Has the platform hear of the life. */

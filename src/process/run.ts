@@ -54,9 +54,8 @@ export interface RunnableLife {
 }
 
 /**
- * Runs a life as the main job of the process: OS signals, crashes, the IPC message `shutdown`, the
- * lost primary of a cluster and the option `signal` stop it, and the process ends with the report's
- * exit code. See `Life.run` for the contract.
+ * Runs a life as the main job of the process: OS signals, crashes, the IPC message `shutdown` and
+ * the lost primary of a cluster stop it, and the process ends with the report's exit code. See `Life.run` for the contract.
  *
  * @param released aborted, the process is the program's own again; the life goes on
  */
@@ -90,7 +89,6 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
   warnIfUnreachableBySignal(life)
   // The log has them from the beginning of the life.
   for (const warning of [...life.options.warnings, ...(life.startWarnings ?? [])]) say(life, warning)
-  const abortSignal = ownAbortSignal(life)
   // What cannot be shown is no reason to end differently.
   const presented = life.present((signal) => !released.aborted && signals.has(signal))?.catch(() => undefined)
   const giveBack = (): void => {
@@ -133,7 +131,6 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
     released.removeEventListener('abort', release)
     watching.unsubscribe()
     giveBack()
-    abortSignal[Symbol.dispose]()
   }
 }
 
@@ -256,11 +253,3 @@ const CAPTURED =
 
 const ENDLESS =
   'crashes come without end in one turn of the event loop, most likely from what reports them, such as a logger or a subscriber of quiesce:error: no more of them are told in this turn'
-
-function ownAbortSignal(life: RunnableLife): Disposable {
-  const { signal } = life.options
-  const onAbort = (): void => life.requestStop({ kind: 'abort-signal', reason: errorRecord(signal?.reason).message })
-  if (signal?.aborted) onAbort()
-  else signal?.addEventListener('abort', onAbort, { once: true })
-  return { [Symbol.dispose]: () => signal?.removeEventListener('abort', onAbort) }
-}

@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process'
 import { getEventListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { Subject } from 'rxjs'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { HostProcess } from '#src/actors/host.ts'
@@ -18,7 +19,7 @@ import { ProcessEnd } from '#src/process/process-end.ts'
 import { type RunnableLife, runLifecycle } from '#src/process/run.ts'
 import type { Report } from '#src/report/report.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
-import { newLife } from '../support/life.ts'
+import { newAttachedLife, newLife } from '../support/life.ts'
 
 async function running(options: NonNullable<Parameters<typeof newLife>[0]>['options'] = {}, prepare?: (process: FakeProcess) => void) {
   const t = newLife({ options })
@@ -78,6 +79,22 @@ test('the option `signal` has no listener after the end', async () => {
 test('a signal that was aborted before the start stops the life, for its reason', async () => {
   const t = newLife({ options: { signal: AbortSignal.abort(new Error('not today')) } })
   expect(await t.end(t.life.run())).toMatchObject({ reason: { kind: 'abort-signal', reason: 'not today' } })
+})
+
+test('the option `signal` stops a life that start() has begun, and has no listener after its end', async () => {
+  const stop = new AbortController()
+  const t = newLife({ options: { signal: stop.signal } })
+  await t.life.start()
+  expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1)
+  stop.abort(new Error('enough'))
+  expect(await t.end(t.life.ended)).toMatchObject({ exitCode: 0, reason: { kind: 'abort-signal', reason: 'enough' } })
+  expect(getEventListeners(stop.signal, 'abort')).toEqual([])
+
+  const attached = newAttachedLife(createServer().listen(0, '127.0.0.1'), {
+    options: { signal: AbortSignal.abort(new Error('not today')) },
+  })
+  await expect(attached.life.start()).rejects.toMatchObject({ code: 'ERR_STOPPED_DURING_START' })
+  expect(await attached.end(attached.life.ended)).toMatchObject({ reason: { kind: 'abort-signal', reason: 'not today' } })
 })
 
 test.each([

@@ -30,7 +30,8 @@ export const PROCESS_OPTIONS = defineOptions({
     },
   ),
   /**
-   * Aborting it stops what `run()` runs.
+   * Aborting it stops the life, whether `run()` or `start()` has begun it; aborted before, it keeps
+   * the life from serving.
    * @default none
    */
   signal: option(value<AbortSignal>('an AbortSignal', isAbortSignal), { defaultWords: 'none', meaning: 'Aborting it is a stop request' }),
