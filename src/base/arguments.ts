@@ -1,7 +1,8 @@
-import { optionError } from './errors.ts'
+import { awaitHint, optionError } from './errors.ts'
+import { isFieldsOnly, isPromiseLike } from './records.ts'
 
 const isFields = (given: unknown): given is Readonly<Record<string, unknown>> =>
-  typeof given === 'object' && given !== null && !Array.isArray(given)
+  typeof given === 'object' && given !== null && !Array.isArray(given) && !isPromiseLike(given)
 
 /** What an argument can be, in the words in which an error says it. */
 const KINDS = {
@@ -10,6 +11,7 @@ const KINDS = {
   'a function': (given: unknown) => typeof given === 'function',
   'a list': Array.isArray,
   'an object': isFields,
+  'an object of options': isFieldsOnly,
 } as const
 
 /** An object that needs more than that: the words of an error, and its fields. */
@@ -39,7 +41,7 @@ const hasFields = (given: unknown, fields: readonly string[]): boolean =>
  * @param given each argument with what it has to be
  * @throws QuiesceError ERR_OPTION_INVALID
  * @example
- * checkArguments('memoryStorage(options?)', [options, 'an object'])
+ * checkArguments('memoryStorage(options?)', [options, 'an object of options'])
  */
 export function checkArguments(call: string, ...given: readonly (readonly [value: unknown, kind: ArgumentKind])[]): void {
   given.forEach(([value, kind], at) => {
@@ -58,5 +60,5 @@ function complain(call: string, at: number, given: unknown, kind: ArgumentKind):
   const wrong = name.startsWith('...') ? (given as readonly unknown[]).filter((each) => !isRight(each, kind)) : [given]
   if (wrong.length === 0) return
   const allowed = typeof kind === 'string' ? kind : kind.allowed
-  throw optionError(`${name.replace(/^\.{3}|\?$/, '')} of ${call}`, wrong[0], allowed)
+  throw optionError(`${name.replace(/^\.{3}|\?$/, '')} of ${call}`, wrong[0], `${allowed}${awaitHint(wrong[0])}`)
 }

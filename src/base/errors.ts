@@ -1,3 +1,4 @@
+import { isPlain, isPromiseLike } from './records.ts'
 import { nameAmongCopies } from './shared-by-copies.ts'
 
 /** Who has to change something so that an error does not come again. */
@@ -146,6 +147,9 @@ export function toError(thrown: unknown): Error {
 /** Whether it is a Fastify app, which is thenable, and so looks like a promise of one. */
 const isFastify = (value: object): boolean => 'inject' in value && 'server' in value && 'register' in value
 
+/** What to do about a promise where something else is wanted; empty for all else. */
+export const awaitHint = (given: unknown): string => (isPromiseLike(given) && !isFastify(given as object) ? '; await it' : '')
+
 /** Longest text of a value in a message. */
 const SHOWN_MAX = 200
 
@@ -158,6 +162,8 @@ export function show(value: unknown): string {
     if (typeof (value as Partial<PromiseLike<unknown>>).then === 'function') return isFastify(value) ? 'a Fastify app' : 'a promise'
     const json = JSON.stringify(value)
     if (json === undefined) return Object.prototype.toString.call(value)
+    // What a Map or an Error holds is none of its fields.
+    if (json === '{}' && !isPlain(value as object)) return `[object ${(value as object).constructor.name}]`
     if (json.length <= SHOWN_MAX) return json
     // The first fields of something large, such as a server, say nothing; its class does.
     const made: unknown = (value as object).constructor

@@ -1,17 +1,18 @@
 import { didYouMean } from './did-you-mean.ts'
-import { optionError, QuiesceError } from './errors.ts'
+import { awaitHint, optionError, QuiesceError } from './errors.ts'
 import { ownFields } from './own-fields.ts'
+import { isFieldsOnly } from './records.ts'
 
 /**
- * Refuses unknown fields: a misspelt one would mean the default without a word.
+ * Refuses unknown fields, and what has none of its own: a misspelt one, or a promise of them, would
+ * mean the default without a word.
  *
  * @param of whose options these are, for the message
  * @returns a copy of its own fields, which is what is to be read
  * @throws QuiesceError ERR_OPTION_INVALID
  */
 export function checkFields<T extends object>(of: string, options: T, known: readonly string[]): T {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw optionError(`options of ${of}`, options, `an object of ${known.join(', ')}`)
+  if (!isFieldsOnly(options)) throw optionError(`options of ${of}`, options, `an object of ${known.join(', ')}${awaitHint(options)}`)
   const field = Object.keys(options).find((name) => !known.includes(name))
   if (field === undefined) return ownFields(options)
   const allowed = `one of ${known.join(', ')}`

@@ -1,3 +1,5 @@
+import { isPlain } from './records.ts'
+
 /**
  * The own fields of an object, each read once, and those of plain objects in its lists. What a
  * prototype has is no field: no option comes from a polluted `Object.prototype`, and no getter
@@ -10,11 +12,10 @@ export const ownFields = <T extends object>(given: T): T => {
 }
 
 /** An item of a list: one with a class or functions of its own is no set of fields. */
-const ownItem = (item: unknown): unknown => (isPlain(item) ? ownFields(item) : item)
+const ownItem = (item: unknown): unknown => (isSetOfFields(item) ? ownFields(item) : item)
 
-function isPlain(item: unknown): item is object {
+function isSetOfFields(item: unknown): item is object {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return false
-  const prototype: unknown = Object.getPrototypeOf(item)
   const doesNothing = Object.values(Object.getOwnPropertyDescriptors(item)).every(({ value }) => typeof value !== 'function')
-  return (prototype === Object.prototype || prototype === null) && doesNothing
+  return isPlain(item) && doesNothing
 }

@@ -86,7 +86,7 @@ export class VirtualClock implements Clock {
   readonly #waiters = new Set<{ readonly count: number; readonly wake: () => void }>()
 
   constructor(options: VirtualClockOptions = {}) {
-    checkArguments('new VirtualClock(options?)', [options, 'an object'])
+    checkArguments('new VirtualClock(options?)', [options, 'an object of options'])
     const { now = 0, wall = WALL_AT_START, timersMax = 200_000, waitMsMax = 5_000, isQuiet = () => true } = options
     this.#now = now
     this.#wallOffset = wall - now

@@ -67,6 +67,7 @@ export { errorRecord, type LifecycleFact } from '../base/events.ts'
 export { look, variable } from '../base/look.ts'
 // The kit of option tables, and the rows of a server.
 export { ownFields } from '../base/own-fields.ts'
+export { isFieldsOnly } from '../base/records.ts'
 export { Registry } from '../base/registry.ts'
 export { type Warning, warningsOf } from '../base/warnings.ts'
 export type { RefusalWords, Wording } from '../base/wording.ts'

@@ -40,7 +40,7 @@ export const quiesce = Object.assign(
     checkArguments(
       'quiesce(app, options)',
       [app, withFields('a Fastify app: app.register(quiesce, options)', 'server', 'addHook')],
-      [options, 'an object'],
+      [options, 'an object of options'],
     )
     const logger = options.logger ?? loggerOf(app)
     const life = attachLifecycle(app.server as Parameters<typeof attachLifecycle>[0], {

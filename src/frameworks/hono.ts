@@ -31,7 +31,7 @@ export interface HonoApp {
  * await life.run()
  */
 export function serve(app: HonoApp, options: ServerOptions = {}): Life {
-  checkArguments('serve(app, options?)', [app, withFields('an app with fetch', 'fetch')], [options, 'an object'])
+  checkArguments('serve(app, options?)', [app, withFields('an app with fetch', 'fetch')], [options, 'an object of options'])
   refuseOptionsBesideFetch('serve', app)
   const life = createServer({ fetch: (request, env, context) => app.fetch(request, env, context) }, options)
   endpointsOf('life', life).servedBy(app)

@@ -56,7 +56,7 @@ export class Quiesce {
 export class QuiesceModule {
   /** @param options those of `attachLifecycle` */
   static forRoot(options: LifecycleOptions = {}) {
-    checkArguments('QuiesceModule.forRoot(options?)', [options, 'an object'])
+    checkArguments('QuiesceModule.forRoot(options?)', [options, 'an object of options'])
     const useFactory = ({ httpAdapter }: HttpAdapterHost): Quiesce =>
       new Quiesce(() => {
         const life = attachLifecycle(httpAdapter.getHttpServer() as Server, { health: true, ...options })

@@ -42,19 +42,19 @@ export class MetricRegistry implements MetricSource {
    * ERR_OPTION_INVALID
    */
   counter(options: MetricOptions): Counter {
-    checkArguments('counter(options)', [options, 'an object'])
+    checkArguments('counter(options)', [options, 'an object of options'])
     return this.#add(new Counter(options, this.#wallSeconds))
   }
 
   /** How much of something there is. Throws as {@link counter}. */
   gauge(options: MetricOptions): Gauge {
-    checkArguments('gauge(options)', [options, 'an object'])
+    checkArguments('gauge(options)', [options, 'an object of options'])
     return this.#add(new Gauge(options))
   }
 
   /** How values are distributed. Throws as {@link counter}. */
   histogram(options: HistogramOptions): Histogram {
-    checkArguments('histogram(options)', [options, 'an object'])
+    checkArguments('histogram(options)', [options, 'an object of options'])
     return this.#add(new Histogram(options, this.#wallSeconds))
   }
 

@@ -22,7 +22,7 @@ export interface MeterOptions {
  * await life.run()
  */
 export function meterLifecycle(life: Pick<Life, 'counts' | 'events$'>, options: MeterOptions = {}): Disposable {
-  checkArguments('meterLifecycle(life, options?)', [life, withFields(LIFE_ALLOWED, 'events$', 'counts')], [options, 'an object'])
+  checkArguments('meterLifecycle(life, options?)', [life, withFields(LIFE_ALLOWED, 'events$', 'counts')], [options, 'an object of options'])
   const { meter = metrics.getMeter('quiesce') } = options
   const connections = meter.createObservableUpDownCounter('quiesce.connections', {
     description: 'Open connections, by protocol and version of TLS',

@@ -31,7 +31,7 @@ const NAMES_MAX = 20
  * await life.run()
  */
 export function traceLifecycle(life: Pick<Life, 'events$'>, options: TraceOptions = {}): Disposable {
-  checkArguments('traceLifecycle(life, options?)', [life, withFields(LIFE_ALLOWED, 'events$')], [options, 'an object'])
+  checkArguments('traceLifecycle(life, options?)', [life, withFields(LIFE_ALLOWED, 'events$')], [options, 'an object of options'])
   const { tracer = trace.getTracer('quiesce'), parent = context.active() } = options
   const spans = new LifeSpans(tracer, parent)
   const guarded = (step: () => void): void => {

@@ -1,10 +1,10 @@
 import { ownFields } from '../base/own-fields.ts'
+import { isFieldsOnly } from '../base/records.ts'
 import { type Warning, warningsOf } from '../base/warnings.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
 import { detectPlatform, type Platform, sendsOn } from '../platforms/platforms.ts'
 import type { StopPlans } from './budget.ts'
 import { type Place, type ResolvedOf, resolvedName, resolveOptions, type UserOptions } from './kit/define.ts'
-import { isRecord } from './kit/kinds.ts'
 import { Problems, type ProblemWording } from './kit/problems.ts'
 import { chosenKill, idleWarnings, outsideWarnings } from './outside-limits.ts'
 import type { HealthPaths } from './rows/health.ts'
@@ -88,7 +88,7 @@ export function resolveLifeOptions(options: LifecycleOptions, context: ResolveCo
  * @throws QuiesceError ERR_OPTION_INVALID as {@link resolveLifecycleOptions}
  */
 export function resolveServerOptions(given: ServerOptions, context: ResolveContext): ResolvedServerOptions {
-  const options: ServerOptions = isRecord(given) ? ownFields<ServerOptions>(given) : given
+  const options: ServerOptions = isFieldsOnly(given) ? ownFields<ServerOptions>(given) : given
   const resolved = resolve(SERVER_OPTIONS, options, undefined, context)
   const { port, host, tls: _, http2: __, ...listening } = resolveOptions(LISTEN_OPTIONS, options, resolved.behind ? [resolved.behind] : [])
   const addresses = options.listeners ?? [{ port, host, tls: options.tls, http2: options.http2 }]

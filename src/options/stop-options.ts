@@ -1,6 +1,7 @@
 import { optionError } from '../base/errors.ts'
+import { isFieldsOnly } from '../base/records.ts'
 import { defineOptions, option, type ResolvedOf, resolveOptions, type UserOptions } from './kit/define.ts'
-import { isRecord, onOff, value } from './kit/kinds.ts'
+import { onOff, value } from './kit/kinds.ts'
 import { Problems } from './kit/problems.ts'
 import { timeToTheEnd } from './rows/stop.ts'
 
@@ -34,7 +35,7 @@ export interface StopOptions extends UserOptions<typeof STOP_OPTIONS> {}
 /** @throws QuiesceError ERR_OPTION_INVALID with one line for every problem */
 export function readStopOptions(given: string | StopOptions | undefined): ResolvedOf<typeof STOP_OPTIONS> {
   const options = typeof given === 'string' ? { reason: given } : (given ?? {})
-  if (!isRecord(options)) throw optionError('stop', given, 'a reason as text, or { reason, now, deadline }')
+  if (!isFieldsOnly(options)) throw optionError('stop', given, 'a reason as text, or { reason, now, deadline }')
   const problems = new Problems(STOP_OPTIONS, { label: (name) => `${name} of stop()` })
   const usable: StopOptions = problems.checkEach(options)
   problems.throwIfAny()

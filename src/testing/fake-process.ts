@@ -40,7 +40,7 @@ export class FakeProcess extends EventEmitter {
 
   constructor(options: FakeProcessOptions = {}) {
     super()
-    checkArguments('new FakeProcess(options?)', [options, 'an object'])
+    checkArguments('new FakeProcess(options?)', [options, 'an object of options'])
     const { env = {}, terminal = false, ipc = false, platform = 'linux' } = options
     this.env = { ...env }
     this.platform = platform

@@ -183,7 +183,7 @@ export async function testLife<L extends Life>(
   make: (world: TestWorld) => L | Promise<L>,
   all: TestLifeOptions = {},
 ): Promise<TestLife<L>> {
-  checkArguments('testLife(make, options?)', [make, 'a function'], [all, 'an object'])
+  checkArguments('testLife(make, options?)', [make, 'a function'], [all, 'an object of options'])
   const { run = true, ...options } = all
   const world = new TestWorld(options)
   const life = await make(world)
@@ -217,7 +217,7 @@ export interface TestAttachedOptions extends LifecycleOptions, SetUp<AttachedLif
  * expect((await t.end()).exitCode).toBe(0)
  */
 export async function testServer(handler: Handler, options: TestServerOptions = {}): Promise<TestLife> {
-  checkArguments('testServer(handler, options?)', [options, 'an object'], [options, 'an object'])
+  checkArguments('testServer(handler, options?)', [options, 'an object of options'], [options, 'an object of options'])
   const { setUp, ...others } = options
   const { world, rest } = parted(others)
   return testLife(({ createServer }) => {
@@ -236,7 +236,11 @@ export async function testServer(handler: Handler, options: TestServerOptions = 
  * expect((await t.end()).errors).toEqual([])
  */
 export async function testAttached(server: Server, options: TestAttachedOptions = {}): Promise<TestLife<AttachedLife>> {
-  checkArguments('testAttached(server, options?)', [server, withFields('a server of node:http', 'listen', 'on')], [options, 'an object'])
+  checkArguments(
+    'testAttached(server, options?)',
+    [server, withFields('a server of node:http', 'listen', 'on')],
+    [options, 'an object of options'],
+  )
   const { setUp, ...others } = options
   const { world, rest } = parted(others)
   return testLife(({ attachLifecycle }) => {

@@ -51,7 +51,7 @@ export class TestWorld {
   readonly #host: Host
 
   constructor(options: TestWorldOptions = {}) {
-    checkArguments('new TestWorld(options?)', [options, 'an object'])
+    checkArguments('new TestWorld(options?)', [options, 'an object of options'])
     const { process = new FakeProcess(), random = () => 0.5, clock = {}, observe } = options
     this.clock = new VirtualClock({ ...clock, isQuiet: () => this.network.isQuiet })
     this.network = new MemoryNetwork(this.clock)
@@ -98,7 +98,7 @@ export class TestWorld {
   }
 
   #withDefaults<O extends LifecycleOptions>(options: O): O {
-    checkArguments('a life of the test world (options?)', [options, 'an object'])
+    checkArguments('a life of the test world (options?)', [options, 'an object of options'])
     const { platform, logger, exit } = options
     return {
       ...options,

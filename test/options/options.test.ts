@@ -361,7 +361,7 @@ describe('refusals', () => {
   }
   test('options that are no object', () => {
     for (const options of [[], null, 'x', () => {}])
-      expect(refusal(options)).toEqual([expect.stringMatching(/^options: got .+, allowed: an object$/)])
+      expect(refusal(options)).toEqual([expect.stringMatching(/^options: got .+, allowed: an object with fields of its own$/)])
   })
 
   test('health paths together with the others; swapped ones are fine', () => {

@@ -73,7 +73,7 @@ describe('a polluted prototype says nothing', () => {
 })
 
 test("options that a prototype of the user's has are none", () => {
-  const inherited = Object.create({ deadline: '1s', listeners: [{ port: 1 }] }) as object
+  const inherited = Object.assign(Object.create({ deadline: '1s', listeners: [{ port: 1 }] }), { exit: 'natural' }) as object
   expect(resolveServerOptions(inherited, FACTS).listeners).toEqual([expect.objectContaining({ port: 8080 })])
   expect(resolveLifecycleOptions(inherited, FACTS).deadlineMs).toBe(resolveLifecycleOptions({}, FACTS).deadlineMs)
 })

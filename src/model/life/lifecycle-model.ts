@@ -112,7 +112,7 @@ export function planOf(life: Life, mode?: Mode): LifePlan {
  * `statesMax` states
  */
 export function exploreLifecycle(plan: LifePlan, options: LifecycleModelOptions = {}): Exploration {
-  checkArguments('exploreLifecycle(plan, options?)', [plan, A_PLAN], [options, 'an object'])
+  checkArguments('exploreLifecycle(plan, options?)', [plan, A_PLAN], [options, 'an object of options'])
   return { ...explore(composeLifecycle(plan), environmentOf(plan, options)), sayable: sayableOf(plan) }
 }
 

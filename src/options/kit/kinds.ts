@@ -1,6 +1,7 @@
 import { didYouMean, meant } from '../../base/did-you-mean.ts'
 import { DURATION_ALLOWED, DURATION_TEXT_ALLOWED, type Duration, formatDuration, isDuration, parseDuration } from '../../base/duration.ts'
 import { show } from '../../base/errors.ts'
+import { isFieldsOnly } from '../../base/records.ts'
 import {
   type AnyOption,
   defaultText,
@@ -248,7 +249,7 @@ export function fieldsNeeding<const T extends OptionTable, const Required extend
   { allowed, together }: FieldsWords,
 ): Kind<With<UserOptions<T>, Required>, With<ResolvedOf<T>, Required>, 'value'> {
   const wrong = (given: unknown): Wrong | undefined => {
-    if (!isRecord(given)) return { path: '', given, allowed }
+    if (!isFieldsOnly(given)) return { path: '', given, allowed }
     for (const [name, field] of Object.entries(given)) {
       const row = Object.hasOwn(table, name) ? table[name] : undefined
       if (!row) return unknownField(name, field, Object.keys(table))

@@ -1,8 +1,9 @@
 import { didYouMean, meant } from '../../base/did-you-mean.ts'
-import { QuiesceError, show } from '../../base/errors.ts'
+import { awaitHint, QuiesceError, show } from '../../base/errors.ts'
 import { ownFields } from '../../base/own-fields.ts'
+import { isFieldsOnly } from '../../base/records.ts'
 import { type AnyOption, lacks, type OptionTable, type Place } from './define.ts'
-import { isRecord, wrongsWith } from './kinds.ts'
+import { wrongsWith } from './kinds.ts'
 import { inBrackets, upstreamWords } from './upstream-words.ts'
 import { allowedWords, type Wrong } from './wrong.ts'
 
@@ -56,8 +57,8 @@ export class Problems {
 
   /** Checks every option by itself; those that are usable, copied, are what is to be read. */
   checkEach(options: unknown): Readonly<Record<string, unknown>> {
-    if (!isRecord(options)) {
-      this.#add('options', options, 'an object')
+    if (!isFieldsOnly(options)) {
+      this.#add('options', options, 'an object with fields of its own')
       return ownFields({})
     }
     const usable: Record<string, unknown> = ownFields({})
@@ -65,7 +66,7 @@ export class Problems {
       const row = this.#row(name)
       if (!row) this.#addUnknown(name, given)
       else if (given !== undefined) {
-        const copied = row.fields && isRecord(given) ? ownFields(given) : Array.isArray(given) ? ownFields({ given }).given : given
+        const copied = row.fields && isFieldsOnly(given) ? ownFields(given) : Array.isArray(given) ? ownFields({ given }).given : given
         if (row.accepts(copied)) usable[name] = copied
         else this.#addRefused(name, row, copied)
       }
@@ -85,7 +86,7 @@ export class Problems {
     return Object.entries(given).flatMap(([name, value]) => {
       const row = Object.hasOwn(table, name) ? table[name] : undefined
       if (row === undefined || value === undefined) return []
-      const inside = row.fields && isRecord(value) ? this.#needsOf(row.fields, value, places, `${name}.`) : []
+      const inside = row.fields && isFieldsOnly(value) ? this.#needsOf(row.fields, value, places, `${name}.`) : []
       const { needs } = row
       if (!lacks(needs, value, given) || needs.at?.some((place) => places.includes(place)) === false) return inside
       const label = this.#labelAt(`${parent}${name}`)
@@ -150,7 +151,7 @@ export class Problems {
     const field = labelOfField?.(path) ?? this.label(name).replace(/^\S+/, (own) => `${own}${wrong.path}`)
     const parent = path.replace(/\.[^.]*$/, '')
     const allowed = allowedWords(wrong, asText, (beside) => labelOfField?.(`${parent}${beside}`) ?? beside.slice(1))
-    const { given, upstream, words = `got ${this.#shown(given)}, allowed: ${allowed}` } = wrong
+    const { given, upstream, words = `got ${this.#shown(given)}, allowed: ${allowed}${awaitHint(given)}` } = wrong
     this.#problems.push({ field, given, allowed, message: `${field}: ${words}${inBrackets(upstream)}` })
   }
 
@@ -176,7 +177,12 @@ export class Problems {
   }
 
   #add(field: string, given: unknown, allowed: string, remark = ''): void {
-    this.#problems.push({ field, given, allowed, message: `${field}: got ${this.#shown(given)}, allowed: ${allowed}${remark}` })
+    this.#problems.push({
+      field,
+      given,
+      allowed,
+      message: `${field}: got ${this.#shown(given)}, allowed: ${allowed}${remark}${awaitHint(given)}`,
+    })
   }
 
   /** Nothing was written where only text can be. */

@@ -1,10 +1,11 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { isFieldsOnly } from '../../base/records.ts'
 import { plainPathOf } from '../../base/request-target.ts'
 import { HEALTH_PATHS, type HealthSource } from '../../http/health/health.ts'
 import type { HealthAnswers } from '../../http/health/health-answer.ts'
 import { CHECK_TIMEOUT_MS } from '../../http/health/health-check.ts'
 import { defineOptions, type Kind, type Needs, option, type ResolvedOf, resolveOptions, type UserOptions } from '../kit/define.ts'
-import { duration, fields, integer, isRecord, onOff, onOffOr, text, value } from '../kit/kinds.ts'
+import { duration, fields, integer, onOff, onOffOr, text, value } from '../kit/kinds.ts'
 import { fieldPath, type Wrong } from '../kit/wrong.ts'
 
 /** Whether it is a path that no reader takes for another. @see plainPathOf */
@@ -35,7 +36,7 @@ const SOURCES = ['all', ...ENDPOINTS]
 /** A kind of object whose entries have rules of their own: what one may be, if it is refused. */
 const entries = <T>(allowed: string, refused: (name: string, given: unknown) => string | undefined): Kind<T, T, 'value'> => {
   const wrong = (given: unknown): Wrong | undefined => {
-    if (!isRecord(given)) return { path: '', given, allowed }
+    if (!isFieldsOnly(given)) return { path: '', given, allowed }
     for (const [name, entry] of Object.entries(given)) {
       const instead = refused(name, entry)
       if (instead !== undefined) return { path: fieldPath(name), given: entry, allowed: instead }

@@ -1,12 +1,14 @@
 // By their modules: the bundled types have one ServerOptions, ours.
+
 import type * as http from 'node:http'
 import type * as http2 from 'node:http2'
 import type * as https from 'node:https'
 import { ownFields } from '../../base/own-fields.ts'
+import { isFieldsOnly } from '../../base/records.ts'
 import { defaultsByFront } from '../../platforms/fronts.ts'
 import { FIRST_PASSED } from '../../platforms/passed-sockets.ts'
 import { composeOptions, defineOptions, type Needs, option, resolveOptions } from '../kit/define.ts'
-import { duration, fieldsNeeding, host, integer, isRecord, listOf, onOff, port, text, value } from '../kit/kinds.ts'
+import { duration, fieldsNeeding, host, integer, listOf, onOff, port, text, value } from '../kit/kinds.ts'
 import type { Wrong } from '../kit/wrong.ts'
 import { ADDRESS_OPTIONS, LOOPBACK } from './address.ts'
 import { type ResolvedTls, type TlsOptions, tls } from './tls.ts'
@@ -117,8 +119,8 @@ const LISTENERS_ALLOWED =
   'a list of { port, host?, tls?, http2? }, { path, mode?, tls?, http2? } and { fd, tls?, http2? }, not together with port, host, tls or http2'
 
 function wrongAddress(address: unknown): Wrong | undefined {
-  const given = isRecord(address) ? ownFields(address) : address
-  const kind = isRecord(given) && 'path' in given ? UNIX_SOCKET : isRecord(given) && 'fd' in given ? PASSED_SOCKET : LISTENER
+  const given = isFieldsOnly(address) ? ownFields(address) : address
+  const kind = isFieldsOnly(given) && 'path' in given ? UNIX_SOCKET : isFieldsOnly(given) && 'fd' in given ? PASSED_SOCKET : LISTENER
   const wrong = kind.wrong?.(given)
   return wrong?.path === '' ? { ...wrong, allowed: '{ port, host? }, { path, mode? } or { fd }' } : wrong
 }
@@ -258,7 +260,7 @@ export const LISTEN_OPTIONS = defineOptions({
   serverOptions: option(
     value<http.ServerOptions | https.ServerOptions | http2.SecureServerOptions>(
       'an object: the options of createServer of node:http',
-      isRecord,
+      isFieldsOnly,
     ),
     {
       default: {},

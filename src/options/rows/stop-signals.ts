@@ -1,4 +1,5 @@
 import { didYouMean } from '../../base/did-you-mean.ts'
+import { isFieldsOnly } from '../../base/records.ts'
 
 /**
  * Which OS signals end a life: the usual ones unless an option says otherwise. SIGHUP: the terminal
@@ -45,7 +46,7 @@ const FIELDS: readonly string[] = ['add', 'skip']
 
 export function areSignals(given: unknown): given is SignalsOption {
   if (Array.isArray(given)) return given.every(isSignal)
-  if (typeof given !== 'object' || given === null) return false
+  if (!isFieldsOnly(given)) return false
   return Object.entries(given).every(
     ([field, list]) => FIELDS.includes(field) && (list === undefined || (Array.isArray(list) && list.every(isSignal))),
   )

@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { METRIC_PREFIX_DEFAULT, neutralWording } from '../../base/neutral-wording.ts'
+import { isFieldsOnly } from '../../base/records.ts'
 import {
   type LogWords,
   type MetricName,
@@ -10,7 +11,7 @@ import {
   type Wording,
 } from '../../base/wording.ts'
 import { defineOptions, type Kind, option } from '../kit/define.ts'
-import { isRecord, value } from '../kit/kinds.ts'
+import { value } from '../kit/kinds.ts'
 import { at, fieldPath, unknownField, type Wrong } from '../kit/wrong.ts'
 
 /**
@@ -81,7 +82,7 @@ const rule =
 const object =
   (fields: Readonly<Record<string, Rule>>): Rule =>
   (given) => {
-    if (!isRecord(given)) return { path: '', given, allowed: 'an object' }
+    if (!isFieldsOnly(given)) return { path: '', given, allowed: 'an object' }
     const unknown = Object.keys(given).find((name) => given[name] !== undefined && !Object.hasOwn(fields, name))
     if (unknown !== undefined) return unknownField(unknown, given[unknown], Object.keys(fields))
     return firstProblem(given, (name) => fields[name] as Rule)
@@ -121,15 +122,15 @@ const headerValue = (name: string): Rule =>
     ? (given) => ({ path: '', given, allowed: 'no', words: 'is set already; contentType and retryAfterSeconds are fields of their own' })
     : rule('text of a header', (given) => isHeader(name, given))
 const noTexts = (given: unknown): Wrong => ({ path: '', given, allowed: 'an object of texts' })
-const refusalHeaders: Rule = (given) => (isRecord(given) ? firstProblem(given, headerValue) : noTexts(given))
+const refusalHeaders: Rule = (given) => (isFieldsOnly(given) ? firstProblem(given, headerValue) : noTexts(given))
 const metricLabels: Rule = (given) =>
-  isRecord(given) ? firstProblem(given, (name) => (value) => labelName(name) ?? bodyText(value)) : noTexts(given)
+  isFieldsOnly(given) ? firstProblem(given, (name) => (value) => labelName(name) ?? bodyText(value)) : noTexts(given)
 const contentType = rule('a content type', (given) => isHeader('Content-Type', given) && (given as string).includes('/'))
 
 /** Complete: the type of the other body would be the wrong one for this. */
 const JSON_WORDS = { body: bodyText, contentType }
 const json: Rule = (given) => {
-  const missing = Object.keys(JSON_WORDS).find((name) => isRecord(given) && given[name] === undefined)
+  const missing = Object.keys(JSON_WORDS).find((name) => isFieldsOnly(given) && given[name] === undefined)
   return object(JSON_WORDS)(given) ?? (missing === undefined ? undefined : { path: `.${missing}`, given: undefined, allowed: 'text' })
 }
 

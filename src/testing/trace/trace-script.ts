@@ -33,7 +33,7 @@ export interface TraceScriptOptions {
  * await traceScript('test/slow-hook.txt')
  */
 export async function traceScript(file: string, options: TraceScriptOptions = {}): Promise<void> {
-  checkArguments('traceScript(file, options?)', [file, 'a text'], [options, 'an object'])
+  checkArguments('traceScript(file, options?)', [file, 'a text'], [options, 'an object of options'])
   const { make, commands, update = wantsUpdate() } = options
   const expected = await readFile(file, 'utf8')
   const blocks = parseScript(expected)

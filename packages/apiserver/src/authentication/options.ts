@@ -3,6 +3,7 @@ import {
   duration,
   fieldsNeeding,
   file,
+  isFieldsOnly,
   isRecord,
   type Kind,
   listOf,
@@ -38,7 +39,7 @@ const claims = (): Kind<Readonly<Record<string, string>>, Readonly<Record<string
   allowedAsText: 'CLAIM=VALUE, with commas between them',
   placeholder: 'CLAIM=VALUE',
   joint: ',',
-  accepts: (given) => isRecord(given) && Object.values(given).every((each) => typeof each === 'string'),
+  accepts: (given) => isFieldsOnly(given) && Object.values(given).every((each) => typeof each === 'string'),
   fromText: (given) => {
     if (typeof given !== 'string') return given
     const pairs = given.split(',').map((pair) => /^([^=]+)=(.*)$/s.exec(pair))

@@ -18,7 +18,7 @@ interface UnionOptions {
  * @see kubernetes/apiserver pkg/authentication/request/union/union.go New, NewFailOnError
  */
 export function unionAuthenticator(authenticators: readonly Authenticator[], options: UnionOptions = {}): Authenticator {
-  checkArguments('unionAuthenticator(authenticators, options?)', [authenticators, 'a list'], [options, 'an object'])
+  checkArguments('unionAuthenticator(authenticators, options?)', [authenticators, 'a list'], [options, 'an object of options'])
   const union = new Union(authenticators, (one, request: IncomingMessage, context) => one.authenticate(request, context), options)
   return { ...livesOf(authenticators), authenticate: (request, context) => union.ask(request, context) }
 }
@@ -28,7 +28,7 @@ export function unionAuthenticator(authenticators: readonly Authenticator[], opt
  * @see kubernetes/apiserver pkg/authentication/token/union/union.go
  */
 export function unionTokens(tokens: readonly TokenAuthenticator[], options: UnionOptions = {}): TokenAuthenticator {
-  checkArguments('unionTokens(tokens, options?)', [tokens, 'a list'], [options, 'an object'])
+  checkArguments('unionTokens(tokens, options?)', [tokens, 'a list'], [options, 'an object of options'])
   const [only, ...others] = tokens
   if (only !== undefined && others.length === 0) return only
 

@@ -26,7 +26,7 @@ const CHARACTERS_MAX = 10_000
  * webhookAuthorizer({ kubeconfig: '/etc/authz/kubeconfig.yaml', failurePolicy: 'Deny' })
  */
 export function webhookAuthorizer(options: AuthorizationWebhookOptions): Authorizer {
-  checkArguments('webhookAuthorizer(options)', [options, 'an object'])
+  checkArguments('webhookAuthorizer(options)', [options, 'an object of options'])
   return webhookFrom(resolveWebhook(options))
 }
 

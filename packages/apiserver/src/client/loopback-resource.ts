@@ -31,7 +31,12 @@ export function loopbackResource<T extends ApiObject>(
   resource: Resource<T>,
   scope: LoopbackScope = {},
 ): CollectionClient<T> {
-  checkArguments('loopbackResource(loopback, resource, scope?)', [loopback, 'an object'], [resource, A_RESOURCE], [scope, 'an object'])
+  checkArguments(
+    'loopbackResource(loopback, resource, scope?)',
+    [loopback, 'an object'],
+    [resource, A_RESOURCE],
+    [scope, 'an object of options'],
+  )
   return new LoopbackResource(loopback, resource, scope)
 }
 

@@ -54,7 +54,7 @@ const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook'
  * addGarbageCollector(server, { informers: sharedInformers(server), resources: [orders, cups] })
  */
 export function addGarbageCollector(server: ApiServer, options: GarbageCollectorOptions): void {
-  checkArguments('addGarbageCollector(server, options)', [server, A_SERVER], [options, 'an object'])
+  checkArguments('addGarbageCollector(server, options)', [server, A_SERVER], [options, 'an object of options'])
   const { informers, resources, workers = 2 } = options
   if (!Array.isArray(resources) || resources.length === 0)
     throw optionError('resources of addGarbageCollector()', resources, 'a list of what defineResource() returns')

@@ -74,7 +74,7 @@ const A_CLIENT = withFields('a client that can list and watch', 'name', 'list', 
  * await informer.synced(signal)
  */
 export function createInformer<T extends ApiObject>(client: ListWatch<T>, options: InformerOptions<T> = {}): Informer<T> {
-  checkArguments('createInformer(client, options?)', [client, A_CLIENT], [options, 'an object'])
+  checkArguments('createInformer(client, options?)', [client, A_CLIENT], [options, 'an object of options'])
   return new Informer(client, options)
 }
 

@@ -47,7 +47,7 @@ const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook'
  * informers.of(widgets).events$.subscribe(({ type, object }) => queue.add(object.metadata.name))
  */
 export function sharedInformers(server: ApiServer, options: SharedInformersOptions = {}): SharedInformers {
-  checkArguments('sharedInformers(server, options?)', [server, A_SERVER], [options, 'an object'])
+  checkArguments('sharedInformers(server, options?)', [server, A_SERVER], [options, 'an object of options'])
   const { resync = '10m' } = options
   parseDuration('resync of sharedInformers()', resync)
   const all = new Map<string, Informer>()

@@ -55,7 +55,7 @@ export interface WorkQueueRun {
  * await queue.run({ workers: 2, signal, reconcile: (name) => bringInOrder(name) })
  */
 export function createWorkQueue(options: WorkQueueOptions = {}): WorkQueue {
-  checkArguments('createWorkQueue(options?)', [options, 'an object'])
+  checkArguments('createWorkQueue(options?)', [options, 'an object of options'])
   return new WorkQueue(options)
 }
 

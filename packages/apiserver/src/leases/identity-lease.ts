@@ -86,7 +86,7 @@ const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook'
  * addIdentityLease(server)
  */
 export function addIdentityLease(server: ApiServer, options: IdentityLeaseOptions = {}): void {
-  checkArguments('addIdentityLease(server, options?)', [server, A_SERVER], [options, 'an object'])
+  checkArguments('addIdentityLease(server, options?)', [server, A_SERVER], [options, 'an object of options'])
   const {
     id,
     component = 'kube-apiserver',

@@ -74,7 +74,7 @@ const A_CLIENT = withFields('a client of leases', 'get', 'create', 'update')
  * addLeaderElection(server, { name: 'orders', lead: ({ signal }) => work(signal) })
  */
 export function addLeaderElection(server: ApiServer, options: LeaderElectionOptions): LeaderElector {
-  checkArguments('addLeaderElection(server, options)', [server, A_SERVER], [options, 'an object'])
+  checkArguments('addLeaderElection(server, options)', [server, A_SERVER], [options, 'an object of options'])
   const failed = (error: unknown): void =>
     server.warn(`candidate for ${options.name}: ${toError(error).message}`, { error: errorRecord(error) })
   const elector = createLeaderElector(loopbackResource(server.loopback, LEASES), { failed, ...options })
@@ -91,7 +91,7 @@ export function addLeaderElection(server: ApiServer, options: LeaderElectionOpti
  * @see kubernetes/client-go tools/leaderelection/leaderelection.go NewLeaderElector
  */
 export function createLeaderElector(leases: ResourceClient<Lease>, options: LeaderElectionOptions): LeaderElector {
-  checkArguments('createLeaderElector(leases, options)', [leases, A_CLIENT], [options, 'an object'])
+  checkArguments('createLeaderElector(leases, options)', [leases, A_CLIENT], [options, 'an object of options'])
   return new LeaderElector(leases, options)
 }
 

@@ -1,5 +1,5 @@
 import { needsAuthorizationOf } from '../authorization/options.ts'
-import { isRecord, onOff, option, value } from '../engine.ts'
+import { isFieldsOnly, onOff, option, value } from '../engine.ts'
 
 /** Which paths a server has by itself, and what they say. */
 export const PATH_OPTIONS = {
@@ -60,7 +60,7 @@ export const PATH_OPTIONS = {
    * What `/version` answers.
    * @default { gitVersion: 'v0.0.0' }
    */
-  version: option(value<Readonly<Record<string, string>>>('an object of texts', isRecord), {
+  version: option(value<Readonly<Record<string, string>>>('an object of texts', isFieldsOnly), {
     default: { gitVersion: 'v0.0.0' },
     defaultWords: () => "{ gitVersion: 'v0.0.0' }",
     meaning: 'What /version answers',

@@ -63,7 +63,7 @@ const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook'
  * addNamespaceController(server, { informers: sharedInformers(server) })
  */
 export function addNamespaceController(server: ApiServer, options: NamespaceControllerOptions): void {
-  checkArguments('addNamespaceController(server, options)', [server, A_SERVER], [options, 'an object'])
+  checkArguments('addNamespaceController(server, options)', [server, A_SERVER], [options, 'an object of options'])
   const { informers, systemNamespaces = SYSTEM_NAMESPACES, workers = 2 } = options
   if (!Array.isArray(systemNamespaces) || systemNamespaces.some((name) => typeof name !== 'string' || labelProblems(name).length > 0))
     throw optionError('systemNamespaces of addNamespaceController()', systemNamespaces, 'a list of names of namespaces')

@@ -61,7 +61,7 @@ const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook'
  * addStorageVersions(server)
  */
 export function addStorageVersions(server: ApiServer, options: StorageVersionOptions = {}): void {
-  checkArguments('addStorageVersions(server, options?)', [server, A_SERVER], [options, 'an object'])
+  checkArguments('addStorageVersions(server, options?)', [server, A_SERVER], [options, 'an object of options'])
   const { refreshInterval = '10m', clock = systemClock } = options
   const refreshMs = parseDuration('refreshInterval of addStorageVersions()', refreshInterval)
   const identity = identityOf(server)

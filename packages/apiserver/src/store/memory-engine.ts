@@ -39,7 +39,7 @@ const isCount = (given: unknown): given is number => Number.isSafeInteger(given)
  * @throws QuiesceError ERR_OPTION_INVALID
  */
 export function memoryEngine(options: MemoryEngineOptions = {}, clock: Clock = systemClock): StoreEngine {
-  checkArguments('memoryEngine(options?)', [options, 'an object'])
+  checkArguments('memoryEngine(options?)', [options, 'an object of options'])
   const { history = HISTORY_DEFAULT, revision } = options
   if (!isCount(history)) throw optionError('history of memoryEngine()', history, 'a whole number from 0 on')
   if (revision !== undefined && !isCount(revision)) throw optionError('revision of memoryEngine()', revision, 'a whole number from 0 on')

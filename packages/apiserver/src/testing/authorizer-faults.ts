@@ -25,7 +25,7 @@ export async function authorizerFaults(authorizer: Authorizer, options: Authoriz
   checkArguments(
     'authorizerFaults(authorizer, options?)',
     [authorizer, withFields('an object with authorize(attributes, context)', 'authorize')],
-    [options, 'an object'],
+    [options, 'an object of options'],
   )
   const { asked = [], withinMs = 5_000 } = options
   const questions = [...ODD_QUESTIONS, ...asked]

@@ -31,7 +31,7 @@ export interface TraceRequestsOptions {
  * const config = { tracing: traceRequests() }
  */
 export function traceRequests(options: TraceRequestsOptions = {}): RequestTracing {
-  checkArguments('traceRequests(options?)', [options, 'an object'])
+  checkArguments('traceRequests(options?)', [options, 'an object of options'])
   const { tracer = trace.getTracer('quiesce') } = options
   let hasFailed = false
   const failed = (thrown: unknown): void => {

@@ -1,4 +1,4 @@
-import { file, isRecord, option, text, value, type Wrong } from '../engine.ts'
+import { file, isFieldsOnly, option, text, value, type Wrong } from '../engine.ts'
 import type { RemotePlace } from './remote.ts'
 
 const isUrl = (given: string): boolean => /^https?:$/.test(URL.canParse(given) ? new URL(given).protocol : '')
@@ -25,7 +25,7 @@ export const remoteOptions = <const Flag extends string>(flag: Flag, what: strin
   headers: option(
     value<Readonly<Record<string, string>>>(
       'an object of texts',
-      (given) => isRecord(given) && Object.values(given).every((each) => typeof each === 'string'),
+      (given) => isFieldsOnly(given) && Object.values(given).every((each) => typeof each === 'string'),
     ),
     { defaultWords: 'none', meaning: 'Headers of the posts' },
   ),

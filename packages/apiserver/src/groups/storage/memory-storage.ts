@@ -19,7 +19,7 @@ const HISTORY_DEFAULT = 1_000
  * const versions = { v1: [{ resource: widgets, storage: memory.resource() }] }
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): MemoryStorage {
-  checkArguments('memoryStorage(options?)', [options, 'an object'])
+  checkArguments('memoryStorage(options?)', [options, 'an object of options'])
   return new MemoryStorage(options)
 }
 

@@ -49,7 +49,7 @@ export function storageOver(
     'storageOver(store, resource, tuning?)',
     [store, withFields('a store of createStore()', 'use', 'hold')],
     [resource, A_RESOURCE],
-    [tuning, 'an object'],
+    [tuning, 'an object of options'],
   )
   return new StoreStorage(store, resource, tuning, clock)
 }

@@ -47,7 +47,7 @@ const ORDERED_PROGRESS = [
  * const store = createStore(etcdEngine('etcd://127.0.0.1:2379/shop'))
  */
 export function etcdEngine(url: string, options: EtcdEngineOptions = {}): StoreEngine {
-  checkArguments('etcdEngine(url, options?)', [url, 'a text'], [options, 'an object'])
+  checkArguments('etcdEngine(url, options?)', [url, 'a text'], [options, 'an object of options'])
   const { endpoints, prefix } = readUrl(url)
   const { tls, user, password, timeout = '5s', compactionInterval = '5m', healthInterval = '2s', clock = systemClock } = options
   const of = 'of etcdEngine()'
