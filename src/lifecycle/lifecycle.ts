@@ -140,7 +140,7 @@ export class Lifecycle implements ServedLife {
 
   addPostStartHook(name: string, run: UserCode, options: HookCheckOptions = {}): Disposable {
     const { registrations, health } = this.#parts
-    const hook = registrations.addPostStartHook(name, run, this.options.disabledPostStartHooks)
+    const hook = registrations.addPostStartHook(name, run, options, this.options.disabledPostStartHooks)
     if (!hook) return { [Symbol.dispose]: () => {} }
     return health.addPostStartHookCheck(name, hook, () => this.hasFinishedHook(name), options)
   }

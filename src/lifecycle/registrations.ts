@@ -2,10 +2,13 @@ import type { StopCode, UserCode } from '../actors/user-code.ts'
 import { checkFunction, checkName, isAbortSignal } from '../base/checked.ts'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { type Duration, parseDuration } from '../base/duration.ts'
-import { optionError, QuiesceError, show } from '../base/errors.ts'
+import { awaitHint, optionError, QuiesceError, show } from '../base/errors.ts'
 import type { HookKind } from '../base/events.ts'
 import { checkFields } from '../base/fields.ts'
+import { ownFields } from '../base/own-fields.ts'
+import { isFieldsOnly } from '../base/records.ts'
 import { Registry } from '../base/registry.ts'
+import type { HookCheckOptions } from '../http/health/health.ts'
 import { effectiveWiring } from '../machines/lifecycle.ts'
 import type { PlannedDestroy } from '../machines/phases/destroy.ts'
 import { findCycle, type PlannedHook, predecessors } from '../machines/phases/pre-shutdown-hooks.ts'
@@ -108,8 +111,9 @@ export class Registrations {
    * undefined: the hook is disabled, which is no error, but is said only after what is wrong with
    * it.
    */
-  addPostStartHook(name: string, run: UserCode, disabled: ReadonlySet<string>): Disposable | undefined {
+  addPostStartHook(name: string, run: UserCode, given: HookCheckOptions, disabled: ReadonlySet<string>): Disposable | undefined {
     const checked = checkedFunction('post-start hook', name, run)
+    refuseHookOptions(`post-start hook ${show(name)}`, given)
     return disabled.has(name) ? undefined : this.postStartHooks.add(name, checked)
   }
 
@@ -256,6 +260,20 @@ export function checkedFunction(what: RegistrationKind, name: string, run: unkno
   checkFunction(`${what} ${show(name)}`, name, run)
   return run as UserCode
 }
+
+/**
+ * Refuses what a post-start hook would be given beside its function as its siblings are, and would
+ * not heed; the grace of its check is for servers that are built on a life.
+ * @throws QuiesceError ERR_OPTION_INVALID
+ */
+function refuseHookOptions(of: string, given: HookCheckOptions): void {
+  if (!isFieldsOnly(given)) throw optionError(`options of ${of}`, given, `${NO_OPTIONS}${awaitHint(given)}`)
+  const { livezGraceMs: _, ...others } = ownFields<Readonly<Record<string, unknown>>>(given)
+  const [wrong] = Object.entries(others)
+  if (wrong !== undefined) throw optionError(`${wrong[0]} of ${of}`, wrong[1], NO_OPTIONS)
+}
+
+const NO_OPTIONS = 'none: it may run as long as the server'
 
 type RegistrationKind = 'post-start hook' | 'pre-shutdown hook' | 'destroy function' | 'phase'
 

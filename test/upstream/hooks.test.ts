@@ -565,6 +565,23 @@ describe('every registration', () => {
         `options of pre-shutdown hook "x": got ${options}, allowed: an object of timeout, after`,
       )
   })
+
+  test('of a post-start hook with any says that it has none, and keeps nothing of it', () => {
+    const { life } = newLife()
+    const add = life.addPostStartHook.bind(life) as (name: string, run: UserCode, options?: unknown) => Disposable
+    for (const [options, field] of [
+      [{ timeout: '100ms' }, 'timeout'],
+      [{ tiemout: 1 }, 'tiemout'],
+      [null, 'options'],
+      [5, 'options'],
+      [new Map(), 'options'],
+    ] as const)
+      expect(refusal(() => add('x', noop, options))).toMatchObject({
+        code: 'ERR_OPTION_INVALID',
+        message: expect.stringMatching(new RegExp(`^${field} of post-start hook "x": got .+, allowed: none: it may run as long as the server$`)),
+      })
+    for (const options of [undefined, {}]) add('x', noop, options)[Symbol.dispose]()
+  })
 })
 
 describe('the order that `after` asks for', () => {
