@@ -41,9 +41,21 @@ export function listen(server: Server, target: ListenTarget): () => void {
   return () => {}
 }
 
-export function listenError(target: ListenTarget | undefined, cause: Error, why = cause.message): QuiesceError {
+/**
+ * `public` listeners serve the user's requests; `admin` ones serve health and metrics, are no part
+ * of the drain and close after it; the `inspector` is no part of any phase: it shows the end of the
+ * last one.
+ */
+export type ListenerKind = 'public' | 'admin' | 'inspector'
+
+export function listenError(target: ListenTarget | undefined, listener: ListenerKind, cause: Error, why = cause.message): QuiesceError {
   const where = target === undefined ? 'the attached server' : placeOf(target)
-  return new QuiesceError('ERR_LISTEN', `failed to create listener: failed to listen on ${where}: ${why}`, { address: where }, cause)
+  return new QuiesceError(
+    'ERR_LISTEN',
+    `failed to create listener: failed to listen on ${where}: ${why}`,
+    { address: where, listener },
+    cause,
+  )
 }
 
 function placeOf(target: ListenTarget): string {

@@ -5,15 +5,8 @@ import { QuiesceError, toError } from '../base/errors.ts'
 import { override } from '../base/override.ts'
 import { isBeforeClose } from './before-close.ts'
 import { EarlyEvents } from './early-events.ts'
-import { type BoundAddress, boundAddress, GIVEN, type ListenTarget, listen, listenError } from './listen-target.ts'
+import { type BoundAddress, boundAddress, GIVEN, type ListenerKind, type ListenTarget, listen, listenError } from './listen-target.ts'
 import { removeStale, removeStaleInWorker } from './unix-socket.ts'
-
-/**
- * `public` listeners serve the user's requests; `admin` ones serve health and metrics, are no part
- * of the drain and close after it; the `inspector` is no part of any phase: it shows the end of the
- * last one.
- */
-export type ListenerKind = 'public' | 'admin' | 'inspector'
 
 /** What goes on beside a listener as long as it accepts connections: certificates are watched. */
 export interface ListenerCompanion {
@@ -116,7 +109,7 @@ export class Listener {
       const { cause } = error as QuiesceError
       if (!target || !('path' in target) || (cause as NodeJS.ErrnoException | undefined)?.code !== 'EADDRINUSE') throw error
       const why = await removeStale(target.path)
-      if (why !== undefined) throw listenError(target, cause as Error, why)
+      if (why !== undefined) throw listenError(target, this.kind, cause as Error, why)
       signal.throwIfAborted()
       await this.#listening(signal)
     }
@@ -124,7 +117,7 @@ export class Listener {
 
   #listening(signal: AbortSignal): Promise<void> {
     const { server, failure } = this
-    if (failure) return Promise.reject(listenError(this.#target, failure))
+    if (failure) return Promise.reject(listenError(this.#target, this.kind, failure))
     return new Promise((resolve, reject) => {
       const settle = (result: () => void): void => {
         server.off('listening', onListening)
@@ -140,7 +133,7 @@ export class Listener {
           this.#stop()
           reject(toError(signal.reason))
         })
-      const onError = (error: Error): void => settle(() => reject(listenError(this.#target, error)))
+      const onError = (error: Error): void => settle(() => reject(listenError(this.#target, this.kind, error)))
       let listens = (): void => {}
       server.on('listening', onListening)
       server.on('error', onError)
@@ -156,7 +149,7 @@ export class Listener {
         listens = listen(server, this.#target)
       } catch (thrown) {
         // listen() throws what it can tell at once, such as a port out of range.
-        settle(() => reject(listenError(this.#target, toError(thrown))))
+        settle(() => reject(listenError(this.#target, this.kind, toError(thrown))))
       }
     })
   }

@@ -79,7 +79,13 @@ export class RunOfLife implements RunnableLife {
   /** What to do when it could not start, if that is known. */
   get startAdvice(): string | undefined {
     const { causes, parts } = this.#context
-    const { label = (option: string) => (parts.adopted ? 'where it calls listen()' : `the option ${option}`) } = parts.log.wording ?? {}
+    const { label: named, labelOfField } = parts.log.wording ?? {}
+    const label = (option: string): string => {
+      // An attached server has no option for its address; what is beside it has.
+      const isField = option.includes('.')
+      if (!isField && !named && parts.adopted) return 'where it calls listen()'
+      return (isField ? labelOfField?.(option) : named?.(option)) ?? `the option ${option}`
+    }
     return causes.cause?.kind === 'start-failed' ? startAdvice(causes.cause.error, label) : undefined
   }
 

@@ -7,19 +7,25 @@ interface ListenFailure {
   readonly port?: unknown
 }
 
-/** What to do about a start that has failed, in a sentence; undefined where that is not known. */
+/**
+ * What to do about a start that has failed, in a sentence; undefined where that is not known.
+ * @param label how an option is called, or a field of one, such as `admin.port`
+ */
 export function startAdvice(error: unknown, label: (option: string) => string): string | undefined {
   if (!(error instanceof QuiesceError) || error.code !== 'ERR_LISTEN') return undefined
   const { code, port } = (error.cause ?? {}) as ListenFailure
+  const { listener } = error.details
+  // That of the user's requests has its address among the options themselves.
+  const labelHere = (field: string): string => label(typeof listener === 'string' && listener !== 'public' ? `${listener}.${field}` : field)
   switch (code) {
     case 'EADDRINUSE':
-      return typeof port === 'number' ? inUse(port, label) : undefined
+      return typeof port === 'number' ? inUse(port, labelHere) : undefined
     case 'EACCES':
-      return `this user may not listen there: give a port from 1024 on (${label('port')}), or allow it (CAP_NET_BIND_SERVICE)`
+      return `this user may not listen there: give a port from 1024 on (${labelHere('port')}), or allow it (CAP_NET_BIND_SERVICE)`
     case 'EADDRNOTAVAIL':
-      return `this host has no such address: give one of its own, or 0.0.0.0 for all of them (${label('host')})`
+      return `this host has no such address: give one of its own, or 0.0.0.0 for all of them (${labelHere('host')})`
     case 'ENOTFOUND':
-      return `no host has this name: give an address, such as 127.0.0.1 (${label('host')})`
+      return `no host has this name: give an address, such as 127.0.0.1 (${labelHere('host')})`
     default:
       return undefined
   }

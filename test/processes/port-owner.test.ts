@@ -39,6 +39,11 @@ test.each([
   expect(startAdvice(failed(code), label)).toMatch(advice)
 })
 
+test('of a listener of ours is about its option', () => {
+  const error = new QuiesceError('ERR_LISTEN', 'no', { listener: 'admin' }, Object.assign(new Error(), { code: 'EADDRNOTAVAIL' }))
+  expect(startAdvice(error, label)).toMatch(/\(--admin\.host\)$/)
+})
+
 test.each([[failed('EMFILE')], [failed('EADDRINUSE')], [new Error('EADDRINUSE')], [undefined]])('of %s there is none', (error) => {
   expect(startAdvice(error, label)).toBeUndefined()
 })

@@ -130,6 +130,28 @@ describe('a start that fails', () => {
     expect((await fresh(theirs.port, '/')).body).toBe('theirs')
   })
 
+  test('names the option that the port of this listener comes from', async () => {
+    const theirs = await occupied()
+    const own = { port: theirs.port, host: '127.0.0.1' }
+    const attached = (options: object) =>
+      newAttachedLife(
+        createServer().listen(0, '127.0.0.1', () => undefined),
+        { options },
+      )
+    for (const [make, named] of [
+      [() => newLife({ options: own }), 'the option port'],
+      [() => newLife({ options: { admin: own } }), 'the option admin.port'],
+      [() => newLife({ options: { inspector: own } }), 'the option inspector.port'],
+      [() => attached({ admin: own }), 'the option admin.port'],
+      [() => attached({ inspector: own }), 'the option inspector.port'],
+      [() => newAttachedLife(createServer().listen(own.port, own.host)), 'where it calls listen()'],
+    ] as const) {
+      const t = make()
+      expect((await t.end(t.life.run())).exitCode).toBe(3)
+      expect(t.process.stderrText).toContain(`has port ${theirs.port}: give another one (${named})`)
+    }
+  })
+
   test('at the second of two listeners closes the first again, and releases in reverse', async () => {
     const theirs = await occupied()
     const called: string[] = []
