@@ -1,5 +1,5 @@
 import { show } from '../base/errors.ts'
-import { isThenable } from './emit-gate.ts'
+import { isPromiseLike } from '../base/records.ts'
 
 /**
  * What a function of the user's has answered that must answer at once, where that is none of what
@@ -7,6 +7,6 @@ import { isThenable } from './emit-gate.ts'
  * rejection, which this one error stands for, must not become a crash.
  */
 export function wrongAnswer(from: string, answer: unknown, allowed: string): TypeError {
-  if (isThenable(answer)) void Promise.resolve(answer).then(undefined, () => undefined)
+  if (isPromiseLike(answer)) void Promise.resolve(answer).then(undefined, () => undefined)
   return new TypeError(`${from}: returned ${show(answer)}, allowed: ${allowed}`)
 }
