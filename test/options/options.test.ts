@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { QuiesceError } from '#src/base/errors.ts'
 import { type RegisteredWork, stopProfiles } from '#src/options/budget.ts'
 import { type AnyOption, defaultText } from '#src/options/kit/define.ts'
+import { file } from '#src/options/kit/kinds.ts'
 import type { OptionProblem } from '#src/options/kit/problems.ts'
 import { type LifecycleOptions, resolveLifecycleOptions, resolveServerOptions, type ServerOptions } from '#src/options/options.ts'
 import { SERVER_OPTIONS } from '#src/options/rows/lifecycle.ts'
@@ -421,4 +423,27 @@ test('every option has a row that says what it means', () => {
     expect(row.meaning).toMatch(/^\S.+[^.]$/)
     expect(defaultText(row)).not.toBe('')
   }
+})
+
+test('a relative file name means the folder of the call, whatever the process changes to', () => {
+  const here = (name: string): string => join(process.cwd(), name)
+  const sni = [{ certFile: 'b.crt', keyFile: 'b.key' }]
+  const { reportFile, journal, debugSocket, listeners } = resolveServerOptions(
+    {
+      reportFile: './report.json',
+      journal: '/run/../run/journal',
+      debugSocket: 'debug.sock',
+      listeners: [{ port: 1, tls: { certFile: 'a.crt', keyFile: 'a.key', clientCaFile: 'ca.crt', sni } }],
+    },
+    { facts: nowhere },
+  )
+  expect([reportFile, journal, debugSocket]).toEqual([here('report.json'), '/run/journal', 'debug.sock'])
+  expect(listeners[0]?.tls).toMatchObject({
+    certFile: here('a.crt'),
+    keyFile: here('a.key'),
+    clientCaFile: here('ca.crt'),
+    sni: [{ certFile: here('b.crt'), keyFile: here('b.key') }],
+  })
+  const kind = file('a file name, or -', '-')
+  expect([kind.resolve('-'), kind.resolve('x')]).toEqual(['-', here('x')])
 })

@@ -22,6 +22,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { QuiesceError } from '#src/base/errors.ts'
 import { checkReportFile, writeReport, writeReportNow } from '#src/report/report-file.ts'
+import { newLife } from '../support/life.ts'
 import { quietLife, reportOf } from './lives.ts'
 
 const report = reportOf(quietLife)
@@ -53,6 +54,19 @@ const WAYS = [
   ],
   ['in the last moment', async (path: string | undefined): Promise<boolean | string> => writeReportNow(path, report)],
 ] as const
+
+test('a relative place is where it was at the start, also when the process is elsewhere at the end', async () => {
+  const [begun, ended] = [folder(), folder()]
+  const before = process.cwd()
+  onTestFinished(() => process.chdir(before))
+  process.chdir(begun)
+  const t = newLife({ options: { reportFile: 'report.json' } })
+  await t.life.start()
+  process.chdir(ended)
+  await t.life.stop()
+  isWritten(join(begun, 'report.json'))
+  expect(readdirSync(ended)).toEqual([])
+})
 
 describe.each(WAYS)('a report that is written %s', (how, write) => {
   /** What {@link write} gives when the report could not be written. */

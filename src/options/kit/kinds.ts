@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { didYouMean, meant } from '../../base/did-you-mean.ts'
 import { DURATION_ALLOWED, DURATION_TEXT_ALLOWED, type Duration, formatDuration, isDuration, parseDuration } from '../../base/duration.ts'
 import { show } from '../../base/errors.ts'
@@ -71,8 +72,19 @@ export const text = (what: string, isAllowed: (given: string) => boolean = () =>
   show: asIs,
 })
 
-/** A name of a file, which shells complete. */
-export const file = (what = 'a file name'): Kind<string, string, 'text'> => ({ ...text(what), placeholder: 'FILE' })
+/**
+ * A name of a file, which shells complete. It is resolved here, once: what is checked at the start,
+ * watched, and written at the end is the same file after a `process.chdir()`.
+ * @param words what may be given that names no file
+ */
+export const file = (what = 'a file name', ...words: readonly string[]): Kind<string, string, 'text'> => ({
+  ...text(what),
+  placeholder: 'FILE',
+  resolve: (given) => (words.includes(given) ? given : resolve(given)),
+})
+
+/** The name of a Unix socket, which stays as it is: it may be too long for one when it is whole. */
+export const socketFile = (): Kind<string, string, 'text'> => ({ ...text('a path'), placeholder: 'FILE' })
 
 export const onOff = (): Kind<boolean, boolean, 'switch'> => ({
   kind: 'switch',

@@ -1,5 +1,5 @@
 import { defineOptions, option } from '../kit/define.ts'
-import { ADDRESS_ALLOWED, addressOf, fieldsNeeding, file } from '../kit/kinds.ts'
+import { ADDRESS_ALLOWED, addressOf, fieldsNeeding, socketFile } from '../kit/kinds.ts'
 import { ADDRESS_OPTIONS } from './address.ts'
 import { INSPECTOR_OPTIONS, inspector } from './inspector.ts'
 
@@ -7,12 +7,12 @@ import { INSPECTOR_OPTIONS, inspector } from './inspector.ts'
 export const OWN_LISTENER_OPTIONS = defineOptions({
   /**
    * Unix socket for those who may log in as the user of the process (permissions 0600): a CPU
-   * profile, a heap snapshot, what keeps the process alive, and the state of the life. Closed with
+   * proa heap snapshot, what keeps the process alive, and the state of the life. Closed with
    * the admin listener. One that cannot be bound is an error in the log, and the server serves.
    * @default none
    * @see kubernetes/apiserver pkg/server/options/server_run_options.go DebugSocketPath
    */
-  debugSocket: option(file('a path'), {
+  debugSocket: option(socketFile(), {
     flag: 'debug-socket-path',
     defaultWords: 'none',
     meaning: 'Unix socket that serves profiles, a heap snapshot and the state of the life to the user of the process',

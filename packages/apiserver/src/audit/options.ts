@@ -157,7 +157,7 @@ function wrongTruncation(given: Readonly<Record<string, unknown>>): Wrong | unde
 
 export const AUDIT_LOG_OPTIONS = defineOptions({
   /** A file, or `-` for standard output. It, and its folder, are made when they are not there. */
-  path: option(file('a file name, or - for standard output'), {
+  path: option(file('a file name, or - for standard output', '-'), {
     flag: 'audit-log-path',
     defaultWords: 'none',
     meaning: 'File for audit events; - is standard output',

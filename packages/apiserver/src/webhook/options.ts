@@ -49,7 +49,7 @@ export const IN_CLUSTER = 'in-cluster'
  * @param what it is asked, for documentation
  */
 export const apiServerOption = <const Flag extends string>(flag: Flag, what: string) =>
-  option(file(`a kubeconfig file, or ${IN_CLUSTER}`), {
+  option(file(`a kubeconfig file, or ${IN_CLUSTER}`, IN_CLUSTER), {
     flag,
     defaultWords: 'none',
     meaning: `Kubeconfig file of the kube-apiserver that is asked ${what}; ${IN_CLUSTER} means that of the pod`,
