@@ -1,25 +1,15 @@
-import { auditRequestObject } from '../../audit/request-audit.ts'
-import { badRequest, conflict } from '../../status-errors.ts'
+import { conflict } from '../../status-errors.ts'
 import { type Admitted, hasAdmission, mutateBy, validateBy } from '../admission/admit.ts'
-import { type ApiObject, type Fields, isFields, isSameJson, keyOf, type ObjectMeta } from '../api-object.ts'
-import { deletionFinalizers, type Propagation } from '../deletion-finalizers.ts'
-import { type FieldError, fieldErrors } from '../field-errors.ts'
+import { type ApiObject, isSameJson, keyOf, type ObjectMeta } from '../api-object.ts'
+import { deletionFinalizers } from '../deletion-finalizers.ts'
 import { orderedMeta } from '../object-meta.ts'
 import { specFinalizers } from '../resource/finalize.ts'
-import { readValue } from './decode.ts'
-import { dryRunErrors, flag, listOptions, refuseOptions, wholeNumber } from './options.ts'
+import { type DeleteOptions, deleteOptions } from './delete-options.ts'
+import { listOptions } from './options.ts'
 import { listAs, negotiateOutput, objectAs, send } from './output.ts'
 import { timestamp } from './prepare.ts'
 import { objectList, storedObject } from './read.ts'
-import { isYaml, readBody } from './read-body.ts'
 import type { RestRequest } from './rest-request.ts'
-
-/** The part of DeleteOptions that changes what is done. */
-interface DeleteOptions extends Propagation {
-  readonly isDryRun: boolean
-  readonly uid: string | undefined
-  readonly resourceVersion: string | undefined
-}
 
 /** @see kubernetes/apiserver pkg/endpoints/handlers/delete.go DeleteResource */
 export async function deleteObject(rest: RestRequest): Promise<void> {
@@ -27,7 +17,6 @@ export async function deleteObject(rest: RestRequest): Promise<void> {
   const options = await deleteOptions(rest)
   for (;;) {
     const object = await storedObject(rest)
-    checkPreconditions(rest, object, options)
     const outcome = await deleteStored(rest, object, options)
     if (outcome === undefined) continue
     // As upstream: only who asks in the older form is told that it is not gone yet.
@@ -57,9 +46,11 @@ export async function deleteCollection(rest: RestRequest): Promise<void> {
 /**
  * What has come of it: it is gone, or, as its finalizers have to be gone first, as it is now.
  * Undefined: it has been changed meanwhile.
+ * @throws StatusError 409 for one that is not what the client says
  */
 async function deleteStored(rest: RestRequest, object: ApiObject, options: DeleteOptions): Promise<ApiObject | 'gone' | undefined> {
   const { isDryRun } = options
+  checkPreconditions(rest, object, options)
   if (hasAdmission(rest)) {
     const admitted: Admitted = { operation: 'DELETE', object: undefined, oldObject: object, isDryRun }
     await mutateBy(rest, admitted)
@@ -115,55 +106,4 @@ function checkPreconditions(rest: RestRequest, { metadata }: ApiObject, { uid, r
   if (uid !== undefined && uid !== metadata.uid) throw refuse('UID', uid, metadata.uid)
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
     throw refuse('ResourceVersion', resourceVersion, metadata.resourceVersion)
-}
-
-const POLICIES: ReadonlySet<unknown> = new Set(['Foreground', 'Background', 'Orphan'])
-
-/** The options from the body, or from the query where there is none. */
-async function deleteOptions(rest: RestRequest): Promise<DeleteOptions> {
-  const text = await readBody(rest.request, rest.world.bodyMax)
-  const given = text === '' ? fromQuery(rest) : await fromBody(rest, text)
-  if (text !== '') auditRequestObject(rest.request, given)
-  refuseOptions('DeleteOptions', problemsOf(given))
-  const { dryRun = [], preconditions, propagationPolicy, orphanDependents } = given as Fields & Partial<Propagation>
-  const { uid, resourceVersion } = (preconditions ?? {}) as { readonly uid?: string; readonly resourceVersion?: string }
-  return { isDryRun: (dryRun as readonly unknown[]).length > 0, uid, resourceVersion, propagationPolicy, orphanDependents }
-}
-
-function fromQuery(rest: RestRequest): Fields {
-  const orphan = flag(rest, 'orphanDependents')
-  const policy = rest.query('propagationPolicy')
-  return {
-    dryRun: rest.queries('dryRun'),
-    ...(policy !== '' && { propagationPolicy: policy }),
-    ...(orphan !== undefined && { orphanDependents: orphan }),
-    gracePeriodSeconds: wholeNumber(rest.query('gracePeriodSeconds')),
-  }
-}
-
-async function fromBody(rest: RestRequest, text: string): Promise<Fields> {
-  const { value } = await readValue(text, isYaml(rest.request), "couldn't get version/kind; json parse error: ", () => '')
-  if (value === null) return {}
-  const options = isFields(value) ? value : undefined
-  const { dryRun = [], preconditions = {}, gracePeriodSeconds = 0, propagationPolicy, orphanDependents } = options ?? {}
-  const isText = (given: unknown): boolean => given === undefined || given === null || typeof given === 'string'
-  if (
-    options === undefined ||
-    !(Array.isArray(dryRun) && dryRun.every((each) => typeof each === 'string')) ||
-    !(isFields(preconditions) && isText(preconditions['uid']) && isText(preconditions['resourceVersion'])) ||
-    !Number.isSafeInteger(gracePeriodSeconds ?? 0) ||
-    !isText(propagationPolicy) ||
-    typeof (orphanDependents ?? false) !== 'boolean'
-  )
-    throw badRequest('json: cannot unmarshal the body into Go value of type v1.DeleteOptions')
-  return Object.fromEntries(Object.entries(options).filter(([, each]) => each !== null))
-}
-
-function problemsOf({ dryRun = [], propagationPolicy, orphanDependents }: Fields): readonly FieldError[] {
-  const errors: FieldError[] = []
-  if (propagationPolicy !== undefined && orphanDependents !== undefined)
-    errors.push(fieldErrors.invalid('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'))
-  else if (propagationPolicy !== undefined && !POLICIES.has(propagationPolicy))
-    errors.push(fieldErrors.notSupported('propagationPolicy', propagationPolicy, [...POLICIES, 'nil']))
-  return [...errors, ...dryRunErrors(dryRun as readonly string[])]
 }

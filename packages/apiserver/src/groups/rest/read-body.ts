@@ -21,9 +21,9 @@ export function isYaml(request: IncomingMessage): boolean {
   return type === YAML_TYPE
 }
 
-/** The body of a request as text. As {@link readBytes}. */
-export const readBody = async (request: IncomingMessage, max: number, ofYaml = false): Promise<string> =>
-  (await readBytes(request, ofYaml ? Math.min(max, YAML_MAX) : max)).toString()
+/** The body of a request as text, of which there is less where it is YAML. As {@link readBytes}. */
+export const readBody = async (request: IncomingMessage, max: number): Promise<string> =>
+  (await readBytes(request, contentTypeOf(request) === YAML_TYPE ? Math.min(max, YAML_MAX) : max)).toString()
 
 /**
  * The body of a request.

@@ -15,6 +15,6 @@ export async function readSent(rest: RestRequest): Promise<(decoding: Decoding) 
     return (decoding) => decodeValue(resource, { value, duplicates: [] }, decoding)
   }
   const ofYaml = isYaml(request)
-  const text = await readBody(request, world.bodyMax, ofYaml)
+  const text = await readBody(request, world.bodyMax)
   return (decoding) => decodeBody(resource, text, ofYaml, decoding)
 }

@@ -23,7 +23,7 @@ export async function getScale(rest: RestRequest): Promise<void> {
 export async function updateScale(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'one')
   const ofYaml = isYaml(rest.request)
-  const text = await readBody(rest.request, rest.world.bodyMax, ofYaml)
+  const text = await readBody(rest.request, rest.world.bodyMax)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'UpdateOptions')
   const decoded = await decodeBody(scaleKind(rest.resource), text, ofYaml, { fieldValidation, warn: rest.warnOnce })
   auditRequestObject(rest.request, decoded.object)

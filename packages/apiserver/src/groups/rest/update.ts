@@ -17,7 +17,7 @@ export async function updateObject(rest: RestRequest): Promise<void> {
   const { world, exchange } = rest
   const output = negotiateOutput(rest, 'one')
   const ofYaml = isYaml(rest.request)
-  const text = await readBody(rest.request, world.bodyMax, ofYaml)
+  const text = await readBody(rest.request, world.bodyMax)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'UpdateOptions')
   const warn = (warning: string): void => world.warn(exchange, warning)
   const decoded = await decodeBody(rest.resource, text, ofYaml, { fieldValidation, warn })
