@@ -44,20 +44,3 @@ export async function readDocument(text: string, name: string): Promise<unknown>
   if (others.length > 0) throw unreadable(name, `has ${others.length + 1} documents, allowed: 1`)
   return first
 }
-
-/**
- * One document of YAML as clients send it, read by the rules of YAML 1.1 as upstream reads it: `y`
- * is true. What stands for too much by its aliases is refused.
- * @throws QuiesceError as {@link readDocuments}
- */
-export async function readYamlBody(text: string): Promise<unknown> {
-  const { parseDocument } = await import('yaml')
-  const document = parseDocument(text, { version: '1.1', uniqueKeys: false })
-  const [error] = document.errors
-  if (error !== undefined) throw unreadable('body', ofYaml(error))
-  try {
-    return document.toJS() as unknown
-  } catch (thrown) {
-    throw unreadable('body', ofYaml(toError(thrown)))
-  }
-}

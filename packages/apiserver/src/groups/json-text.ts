@@ -1,3 +1,5 @@
+import { isExact } from '../encoding/exact-number.ts'
+
 /** How deep a body may be nested. */
 const DEPTH_MAX = 512
 
@@ -6,7 +8,12 @@ export interface JsonText {
   readonly isTooDeep: boolean
   /** Paths of fields that stand in their object twice: `spec.size`. */
   readonly duplicates: readonly string[]
+  /** The first number that would be changed by being kept; undefined: there is none. */
+  readonly inexact: string | undefined
 }
+
+/** Shorter integers are all kept as they are. */
+const EXACT_DIGITS = 15
 
 /**
  * Looks at a text that has been parsed as JSON: once through, without another parser's errors.
@@ -14,6 +21,7 @@ export interface JsonText {
  */
 export function lookAtJson(text: string, duplicatesMax: number): JsonText {
   const duplicates: string[] = []
+  let inexact: string | undefined
   /** The open objects, each with its names and the one that is being read; null for a list. */
   const open: ({ readonly names: Set<string>; name: string } | { index: number })[] = []
   for (let at = 0; at < text.length; at++) {
@@ -34,10 +42,14 @@ export function lookAtJson(text: string, duplicatesMax: number): JsonText {
     else if (character === ',') {
       const innermost = open.at(-1)
       if (innermost !== undefined && 'index' in innermost) innermost.index++
+    } else if (character === '-' || isDigit(character)) {
+      const end = endOfNumber(text, at)
+      if (inexact === undefined && !isExactAt(text, at, end)) inexact = text.slice(at, end)
+      at = end - 1
     }
-    if (open.length > DEPTH_MAX) return { isTooDeep: true, duplicates }
+    if (open.length > DEPTH_MAX) return { isTooDeep: true, duplicates, inexact }
   }
-  return { isTooDeep: false, duplicates }
+  return { isTooDeep: false, duplicates, inexact }
 }
 
 /** The place behind the closing quote. */
@@ -45,6 +57,22 @@ function endOfString(text: string, from: number): number {
   let at = from + 1
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
   return at + 1
+}
+
+const isDigit = (character: string | undefined): boolean => character !== undefined && character >= '0' && character <= '9'
+
+/** The place behind a number. */
+function endOfNumber(text: string, from: number): number {
+  let at = from + 1
+  while (isDigit(text[at]) || '.eE+-'.includes(text[at] ?? ' ')) at++
+  return at
+}
+
+/** Most numbers are short, and need not be looked at. */
+function isExactAt(text: string, from: number, end: number): boolean {
+  let isPlain = end - from <= EXACT_DIGITS
+  for (let at = from; isPlain && at < end; at++) isPlain = text[at] !== 'e' && text[at] !== 'E'
+  return isPlain || isExact(text.slice(from, end))
 }
 
 function isName(text: string, from: number): boolean {

@@ -1,5 +1,5 @@
 import { type ApiObject, type Fields, isFields, setField } from '../api-object.ts'
-import { fieldErrors } from '../field-errors.ts'
+import { type FieldError, fieldErrors } from '../field-errors.ts'
 import { defineResource, type Resource, type ScalePaths } from './define-resource.ts'
 import type { JsonSchema } from './schema.ts'
 
@@ -42,7 +42,8 @@ const scaleOfScope = (scope: 'Namespaced' | 'Cluster'): Resource =>
     strategy: {
       validate: ({ spec }) => {
         const replicas = wanted(spec)
-        return replicas >= 0 ? [] : [fieldErrors.invalid('spec.replicas', replicas, 'must be greater than or equal to 0')]
+        if (replicas < 0) return [fieldErrors.invalid('spec.replicas', replicas, 'must be greater than or equal to 0')]
+        return countErrors('spec.replicas', replicas)
       },
     },
   })
@@ -61,6 +62,29 @@ function valueAt(object: ApiObject, path: string): unknown {
   let value: unknown = object
   for (const name of namesOf(path)) value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined
   return value
+}
+
+/** Clients have 32 bits for it. */
+const COUNT_MAX = 2 ** 31 - 1
+
+/**
+ * What is wrong with the numbers that the scale of an object would have, in the part that is
+ * written.
+ * @see kubernetes/apiextensions-apiserver pkg/registry/customresource/validator.go
+ */
+export function scaleErrors(
+  object: ApiObject,
+  { specReplicasPath, statusReplicasPath }: ScalePaths,
+  isOfStatus: boolean,
+): readonly FieldError[] {
+  const path = isOfStatus ? statusReplicasPath : specReplicasPath
+  return countErrors(path, valueAt(object, path))
+}
+
+function countErrors(path: string, value: unknown): readonly FieldError[] {
+  if (typeof value !== 'number') return []
+  if (value < 0) return [fieldErrors.invalid(path, value, 'should be a non-negative integer')]
+  return value > COUNT_MAX ? [fieldErrors.invalid(path, value, `should be less than or equal to ${COUNT_MAX}`)] : []
 }
 
 /**

@@ -24,7 +24,7 @@ export function walkSchema(schema: JsonSchema, value: unknown, path: string, fin
     return null
   }
   if (schema['x-kubernetes-int-or-string'] === true) {
-    if (!Number.isInteger(value) && typeof value !== 'string') wrongType(['integer', 'string'], value, path, findings)
+    if (!Number.isSafeInteger(value) && typeof value !== 'string') wrongType(['integer', 'string'], value, path, findings)
   } else if (types.length > 0 && !types.some((type) => isOfType(type, value))) {
     wrongType(types, value, path, findings)
     return value
@@ -97,7 +97,12 @@ function walkBranches(schema: JsonSchema, branches: readonly JsonSchema[], value
 
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
 
-const isOfType = (type: string, value: unknown): boolean => (type === 'integer' ? Number.isInteger(value) : type === typeOf(value))
+function isOfType(type: string, value: unknown): boolean {
+  // Beyond that, a number is another one than was meant.
+  if (type === 'integer') return Number.isSafeInteger(value)
+  // What JSON has no word for would be stored as null.
+  return type === 'number' ? Number.isFinite(value) : type === typeOf(value)
+}
 
 function wrongType(types: readonly string[], value: unknown, path: string, findings: Findings): void {
   const type = typeOf(value)

@@ -1,6 +1,6 @@
-import { readYamlBody } from '../../encoding/read-yaml.ts'
+import { readYamlBody } from '../../encoding/read-yaml-body.ts'
 import { goQuote, toError } from '../../engine.ts'
-import { badRequest } from '../../status-errors.ts'
+import { badRequest, entityTooLarge } from '../../status-errors.ts'
 import { type ApiObject, type Fields, isFields, setField } from '../api-object.ts'
 import type { FieldError } from '../field-errors.ts'
 import { goJsonError, lookAtJson } from '../json-text.ts'
@@ -18,18 +18,21 @@ export interface ReadValue {
 /** The number of errors that are shown; a client mends them one by one. */
 const SHOWN_MAX = 100
 
+/** Characters of the JSON that a body of YAML is. */
+const FROM_YAML_MAX = 3 * 1024 * 1024
+
 /** @throws StatusError 400 with upstream's text, behind `prefix` */
 export async function readValue(text: string, isYaml: boolean, prefix: string, summary: (text: string) => string): Promise<ReadValue> {
-  if (isYaml) {
-    try {
-      const value = await readYamlBody(text)
-      // It may hold what JSON cannot, such as dates and endless numbers.
-      return readJson(JSON.stringify(value ?? null), prefix, summary)
-    } catch (thrown) {
-      throw badRequest(`${prefix}yaml: ${toError(thrown).message}`)
-    }
+  if (!isYaml) return readJson(text, prefix, summary)
+  let asJson: string
+  try {
+    // It may hold what JSON has no word for, such as dates.
+    asJson = JSON.stringify((await readYamlBody(text)) ?? null)
+  } catch (thrown) {
+    throw badRequest(`${prefix}yaml: ${toError(thrown).message}`)
   }
-  return readJson(text, prefix, summary)
+  if (asJson.length > FROM_YAML_MAX) throw entityTooLarge(`what the aliases stand for is longer than ${FROM_YAML_MAX}`)
+  return readJson(asJson, prefix, summary)
 }
 
 function readJson(text: string, prefix: string, summary: (text: string) => string): ReadValue {
@@ -39,8 +42,9 @@ function readJson(text: string, prefix: string, summary: (text: string) => strin
   } catch (thrown) {
     throw badRequest(`${prefix}${goJsonError(text, thrown)}${summary(text)}`)
   }
-  const { isTooDeep, duplicates } = lookAtJson(text, SHOWN_MAX)
+  const { isTooDeep, duplicates, inexact } = lookAtJson(text, SHOWN_MAX)
   if (isTooDeep) throw badRequest(`${prefix}exceeded max depth`)
+  if (inexact !== undefined) throw badRequest(`${prefix}the number ${inexact} cannot be kept as it is`)
   return { value, duplicates }
 }
 

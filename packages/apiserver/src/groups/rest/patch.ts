@@ -25,8 +25,8 @@ export async function patchObject(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'one')
   const text = await readBody(rest.request, rest.world.bodyMax)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'PatchOptions')
-  const { change, duplicates } = await readPatch(contentTypeOf(rest.request), text)
-  auditRequestObject(rest.request, JSON.parse(text))
+  const { change, duplicates, sent } = await readPatch(contentTypeOf(rest.request), text)
+  auditRequestObject(rest.request, sent)
   const decoding: Decoding = { fieldValidation, warn: rest.warnOnce }
   const make = (old: ApiObject) => {
     const patched = change(old)
@@ -46,20 +46,31 @@ export async function patchObject(rest: RestRequest): Promise<void> {
 interface Patch {
   readonly change: (old: ApiObject) => unknown
   readonly duplicates: readonly string[]
+  /** The value of the patch itself. */
+  readonly sent: unknown
 }
 
 const invalid = (): StatusError => badRequest('invalid JSON patch')
+const UNREADABLE = 'error decoding patch: '
 
 /** @throws StatusError 400, 413, 422 */
 export async function readPatch(type: string, text: string): Promise<Patch> {
   if (type === JSON_PATCH) {
-    const { value } = await readValue(text, false, 'error decoding patch: ', () => '')
-    const operations = readJsonPatch(value)
-    return { change: (old) => jsonPatch(old, operations), duplicates: [] }
+    const { value: sent } = await readValue(text, false, UNREADABLE, () => '')
+    const operations = readJsonPatch(sent)
+    return { change: (old) => jsonPatch(old, operations), duplicates: [], sent }
   }
-  const { value, duplicates } = await readValue(text, false, '', () => '').catch(() => {
-    throw invalid()
-  })
-  if (!isFields(value)) throw invalid()
-  return { change: (old) => mergePatch(old, value), duplicates }
+  if (!isJson(text)) throw invalid()
+  const { value: sent, duplicates } = await readValue(text, false, UNREADABLE, () => '')
+  if (!isFields(sent)) throw invalid()
+  return { change: (old) => mergePatch(old, sent), duplicates, sent }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -4,6 +4,7 @@ import { type ApiObject, isSameJson, type ObjectMeta } from '../api-object.ts'
 import { type FieldError, fieldErrors, invalidObject } from '../field-errors.ts'
 import { metaErrors, metaUpdateErrors, orderedMeta } from '../object-meta.ts'
 import { takeSpecFinalizers } from '../resource/finalize.ts'
+import { scaleErrors } from '../resource/scale.ts'
 import type { Decoded } from './decode.ts'
 import type { RestRequest } from './rest-request.ts'
 
@@ -106,6 +107,7 @@ function finish(rest: RestRequest, object: ApiObject, old: ApiObject | undefined
     ...metaErrors(object.metadata, resource.isNamespaced),
     ...(old === undefined ? [] : metaUpdateErrors(object.metadata, old.metadata)),
     ...errors,
+    ...(resource.scale === undefined ? [] : scaleErrors(object, resource.scale, rest.subresource === 'status')),
     ...(errors.length === 0 ? (strategy.validate?.(object, old) ?? []) : []),
   ])
   for (const text of strategy.warnings?.(object, old) ?? []) world.warn(rest.exchange, text)

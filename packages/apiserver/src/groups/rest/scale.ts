@@ -35,8 +35,8 @@ export async function patchScale(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'one')
   const text = await readBody(rest.request, rest.world.bodyMax)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'PatchOptions')
-  const { change, duplicates } = await readPatch(contentTypeOf(rest.request), text)
-  auditRequestObject(rest.request, JSON.parse(text))
+  const { change, duplicates, sent } = await readPatch(contentTypeOf(rest.request), text)
+  auditRequestObject(rest.request, sent)
   const make = (old: ApiObject): Decoded => {
     const value = change(currentScale(rest, old))
     if (!isFields(value)) throw badRequest('the patch makes no object of it')

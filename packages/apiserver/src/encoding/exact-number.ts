@@ -1,0 +1,10 @@
+/**
+ * Whether a number is the same after it was read and written. No server here keeps more of an
+ * integer than a double holds, and nothing that JSON has no word for; fractions are rounded
+ * everywhere.
+ * @param literal as JSON has it
+ */
+export function isExact(literal: string): boolean {
+  const value = Number(literal)
+  return /^-?\d+$/.test(literal) ? literal === '-0' || String(value) === literal : Number.isFinite(value)
+}

@@ -1,0 +1,73 @@
+import type { Document, Scalar } from 'yaml'
+import { isExact } from './exact-number.ts'
+
+/**
+ * How deep a body may be nested. The parser of YAML calls itself for each level, and an expression
+ * that it compiles when hardly any of the stack is left ends the process.
+ */
+const DEPTH_MAX = 512
+/** What the parser has on its stack around the outermost value, and in the innermost one. */
+const AROUND = 2
+
+/**
+ * Pieces that a body may have: names, values, spaces and signs. It is they that take the time, a
+ * hundred times as long as those of JSON, and not the bytes.
+ */
+const PIECES_MAX = 16_384
+
+/**
+ * One document of YAML as clients send it, read by the rules of YAML 1.1 as upstream reads it: `y`
+ * is true. What stands for too much by its aliases is refused, and so is what would take long.
+ * An error shows no more of the text than a number or a name: it may hold secrets.
+ * @throws Error
+ */
+export async function readYamlBody(text: string): Promise<unknown> {
+  const { Composer, Lexer, LineCounter, Parser, visit } = await import('yaml')
+  const lines = new LineCounter()
+  lines.addNewLine(0)
+  const wrong = (why: string, at: number): Error => {
+    const { line, col } = lines.linePos(at)
+    return new Error(`${why} at line ${line}, column ${col}`)
+  }
+  const parser = new Parser(lines.addNewLine)
+  function* tokens() {
+    let pieces = 0
+    for (const piece of new Lexer().lex(text)) {
+      if (++pieces > PIECES_MAX) throw new Error(`has more than ${PIECES_MAX} names, values, spaces and signs`)
+      for (const token of parser.next(piece)) {
+        // The first says enough, and the parser would go on to say thousands.
+        if (token.type === 'error') throw wrong(token.message, token.offset)
+        yield token
+      }
+      if (parser.stack.length > DEPTH_MAX + AROUND) throw new Error('exceeded max depth')
+    }
+    for (const token of parser.end()) {
+      if (token.type === 'error') throw wrong(token.message, token.offset)
+      yield token
+    }
+  }
+  let document: Document.Parsed | undefined
+  for (const each of new Composer({ version: '1.1', uniqueKeys: false }).compose(tokens(), true, text.length)) {
+    if (document !== undefined) throw wrong('has more than one document', each.range[0])
+    document = each
+    const [error] = each.errors
+    if (error !== undefined) throw wrong(error.message, error.pos[0])
+  }
+  if (document === undefined) return undefined
+  visit(document, {
+    Scalar: (_, scalar) => {
+      if (!isKept(scalar)) throw new Error(`the number ${scalar.source ?? ''} cannot be kept as it is`)
+    },
+  })
+  return document.toJS() as unknown
+}
+
+/** Whether what was read of a number is what was sent. */
+function isKept({ value, source = '' }: Scalar): boolean {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return true
+  if (!Number.isFinite(value)) return false
+  const isHexadecimal = /^[-+]?0x/i.test(source)
+  if (!Number.isInteger(value) || (!isHexadecimal && /[.e]/i.test(source))) return true
+  const literal = source.replaceAll('_', '').replace(/^\+/, '')
+  return /^-?\d+$/.test(literal) && isExact(literal)
+}
