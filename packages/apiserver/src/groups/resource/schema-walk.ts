@@ -20,7 +20,7 @@ export function walkSchema(schema: JsonSchema, value: unknown, path: string, fin
   if (branches !== undefined) return walkBranches(schema, branches, value, path, findings)
   const types = schema.type === undefined ? [] : [schema.type].flat()
   if (value === null) {
-    if (schema.nullable !== true && !types.includes('null') && types.length > 0) wrongType(types, value, path, findings)
+    if (!allowsNull(schema)) wrongType(types.length === 0 ? ['integer', 'string'] : types, value, path, findings)
     return null
   }
   if (schema['x-kubernetes-int-or-string'] === true) {
@@ -48,6 +48,38 @@ export function walkOwnFields(schema: JsonSchema, own: Fields, findings: Finding
   return walkSchema(asked, own, '', findings) as Fields
 }
 
+/**
+ * The part of an object that a write changes: `other` is all but the status. Of the rest, what is
+ * sent is passed over, as it is not stored.
+ */
+export type WrittenPart = 'all' | 'status' | 'other'
+
+/**
+ * As {@link walkOwnFields}, for a write of a part: what is wrong with the rest is no error. What is
+ * unknown is told of all.
+ */
+export function walkPart(schema: JsonSchema, own: Fields, part: WrittenPart, findings: Findings): Fields {
+  if (part === 'all' || schema.anyOf !== undefined || schema.oneOf !== undefined) return walkOwnFields(schema, own, findings)
+  const aside: Findings = { unknown: findings.unknown, errors: [] }
+  const { status, ...others } = own
+  const required = (schema.required ?? []).filter((name) => name !== 'status')
+  const kept = walkOwnFields({ ...schema, required }, others, part === 'status' ? aside : findings)
+  if (Object.hasOwn(own, 'status')) {
+    delete kept['status']
+    Object.assign(kept, walkFields(ofStatusAlone(schema), { status }, '', part === 'status' ? findings : aside))
+  }
+  return kept
+}
+
+function ofStatusAlone({ properties, additionalProperties, ...schema }: JsonSchema): JsonSchema {
+  const status = properties?.['status']
+  return {
+    'x-kubernetes-preserve-unknown-fields': schema['x-kubernetes-preserve-unknown-fields'] === true,
+    ...(properties !== undefined && { properties: status === undefined ? {} : { status } }),
+    ...(additionalProperties !== undefined && { additionalProperties }),
+  }
+}
+
 function walkFields(schema: JsonSchema, value: Fields, path: string, findings: Findings): Fields {
   const { properties, additionalProperties, required = [] } = schema
   const keepsUnknown =
@@ -60,8 +92,7 @@ function walkFields(schema: JsonSchema, value: Fields, path: string, findings: F
     const property = properties && Object.hasOwn(properties, name) ? properties[name] : undefined
     const inner = property ?? (isFields(additionalProperties) ? (additionalProperties as JsonSchema) : undefined)
     if (inner !== undefined) {
-      const isLeftOut = given === null && inner.default !== undefined && inner.nullable !== true
-      if (!isLeftOut) setField(kept, name, walkSchema(inner, given, at, findings))
+      if (!isLeftOut(inner, given)) setField(kept, name, walkSchema(inner, given, at, findings))
     } else if (keepsUnknown) setField(kept, name, given)
     else findings.unknown.push(at)
   }
@@ -71,6 +102,17 @@ function walkFields(schema: JsonSchema, value: Fields, path: string, findings: F
   for (const name of required)
     if (fieldOf(kept, name) === undefined) findings.errors.push(fieldErrors.required(path === '' ? name : `${path}.${name}`))
   return kept
+}
+
+/** Null is what is not there, for a field that cannot be null, and for one that has a default. */
+const isLeftOut = (schema: JsonSchema, given: unknown): boolean =>
+  given === null && schema.nullable !== true && (schema.default !== undefined || !allowsNull(schema))
+
+function allowsNull({ nullable, type, anyOf, oneOf, ...schema }: JsonSchema): boolean {
+  const branches = anyOf ?? oneOf
+  if (branches !== undefined) return branches.some(allowsNull)
+  if (nullable === true || schema['x-kubernetes-int-or-string'] === true) return nullable === true
+  return type === undefined || [type].flat().includes('null')
 }
 
 const walkItems = ({ items }: JsonSchema, value: readonly unknown[], path: string, findings: Findings): readonly unknown[] =>

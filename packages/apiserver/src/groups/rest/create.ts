@@ -21,7 +21,7 @@ export async function createObject(rest: RestRequest): Promise<void> {
   const decode = await readSent(rest)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'CreateOptions')
   const warn = (warning: string): void => world.warn(exchange, warning)
-  const read = await decode({ fieldValidation, warn })
+  const read = await decode({ part: rest.part, fieldValidation, warn })
   takeNamespace(rest, read.object)
   if (read.object.metadata.resourceVersion !== undefined) throw badRequest('resourceVersion should not be set on objects to be created')
   auditRequestObject(rest.request, read.object)
@@ -49,5 +49,5 @@ const ifFree = async (rest: RestRequest, object: ApiObject): Promise<ApiObject |
 async function mutated(rest: RestRequest, decoded: Decoded, isDryRun: boolean): Promise<Decoded> {
   const { object } = decoded
   const isMutated = await mutateBy(rest, { operation: 'CREATE', object, oldObject: undefined, isDryRun })
-  return isMutated ? decodeAgain(rest.resource, object) : decoded
+  return isMutated ? decodeAgain(rest.resource, object, rest.part) : decoded
 }

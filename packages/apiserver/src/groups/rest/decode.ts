@@ -6,7 +6,7 @@ import type { FieldError } from '../field-errors.ts'
 import { goJsonError, lookAtJson } from '../json-text.ts'
 import { readMeta } from '../object-meta.ts'
 import type { Resource } from '../resource/define-resource.ts'
-import { type Findings, TYPE_AND_METADATA, walkOwnFields } from '../resource/schema-walk.ts'
+import { type Findings, TYPE_AND_METADATA, type WrittenPart, walkPart } from '../resource/schema-walk.ts'
 import type { FieldValidation } from './options.ts'
 
 /** A value that a client has sent, and what only its text says. */
@@ -69,6 +69,7 @@ export interface Decoded {
 
 /** How strictly a body is read, and who is told of what was passed over. */
 export interface Decoding {
+  readonly part: WrittenPart
   readonly fieldValidation: FieldValidation
   readonly warn: (text: string) => void
 }
@@ -114,7 +115,7 @@ export function decodeValue(resource: Resource, { value, duplicates }: ReadValue
   const own: Fields = {}
   for (const [name, field] of Object.entries(given)) if (!TYPE_AND_METADATA.has(name)) setField(own, name, field)
   const findings: Findings = { unknown: unknown.map((name) => `metadata.${name}`), errors: [] }
-  const kept = walkOwnFields(resource.schema, own, findings)
+  const kept = walkPart(resource.schema, own, decoding.part, findings)
   const passedOver = [
     ...duplicates.map((field) => `duplicate field ${goQuote(field)}`),
     ...findings.unknown.slice(0, SHOWN_MAX).map((field) => `unknown field ${goQuote(field)}`),
@@ -125,8 +126,8 @@ export function decodeValue(resource: Resource, { value, duplicates }: ReadValue
 }
 
 /** What was made of an object after it was read is checked anew. */
-export const decodeAgain = (resource: Resource, object: ApiObject): Decoded =>
-  decodeValue(resource, { value: object, duplicates: [] }, { fieldValidation: 'Ignore', warn: () => {} })
+export const decodeAgain = (resource: Resource, object: ApiObject, part: WrittenPart): Decoded =>
+  decodeValue(resource, { value: object, duplicates: [] }, { part, fieldValidation: 'Ignore', warn: () => {} })
 
 const isOfOtherVersion = ({ versions }: Resource, apiVersion: string): boolean =>
   Object.values(versions).some((other) => other.apiVersion === apiVersion)

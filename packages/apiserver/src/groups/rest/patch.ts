@@ -27,7 +27,7 @@ export async function patchObject(rest: RestRequest): Promise<void> {
   const { isDryRun, fieldValidation } = writeOptions(rest, 'PatchOptions')
   const { change, duplicates, sent } = await readPatch(contentTypeOf(rest.request), text)
   auditRequestObject(rest.request, sent)
-  const decoding: Decoding = { fieldValidation, warn: rest.warnOnce }
+  const decoding: Decoding = { part: rest.part, fieldValidation, warn: rest.warnOnce }
   const make = (old: ApiObject) => {
     const patched = change(old)
     if (!isFields(patched)) throw badRequest('the patch makes no object of it')

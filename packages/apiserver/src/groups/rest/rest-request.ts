@@ -5,6 +5,7 @@ import type { QualifiedResource } from '../../status-errors.ts'
 import type { AdmissionPlugin } from '../admission/plugin.ts'
 import type { ObjectKey } from '../api-object.ts'
 import type { Resource } from '../resource/define-resource.ts'
+import type { WrittenPart } from '../resource/schema-walk.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { WriteBarrier } from '../write-barrier.ts'
 
@@ -83,6 +84,12 @@ export class RestRequest {
   /** Empty: of the whole cluster, or of all namespaces. */
   get namespace(): string {
     return this.resource.isNamespaced ? this.exchange.info.namespace : ''
+  }
+
+  /** The part of the object that a write changes. */
+  get part(): WrittenPart {
+    if (!this.resource.hasStatus) return 'all'
+    return this.subresource === 'status' ? 'status' : 'other'
   }
 
   get qualified(): QualifiedResource {

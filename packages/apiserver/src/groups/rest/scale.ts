@@ -25,7 +25,7 @@ export async function updateScale(rest: RestRequest): Promise<void> {
   const ofYaml = isYaml(rest.request)
   const text = await readBody(rest.request, rest.world.bodyMax)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'UpdateOptions')
-  const decoded = await decodeBody(scaleKind(rest.resource), text, ofYaml, { fieldValidation, warn: rest.warnOnce })
+  const decoded = await decodeBody(scaleKind(rest.resource), text, ofYaml, { part: 'all', fieldValidation, warn: rest.warnOnce })
   auditRequestObject(rest.request, decoded.object)
   const scaled = await changeStored(rest, (old) => scaledBy(rest, old, decoded), isDryRun)
   return send(rest, output, 200, objectAs(ofScale(rest), output, currentScale(rest, scaled)))
@@ -40,7 +40,11 @@ export async function patchScale(rest: RestRequest): Promise<void> {
   const make = (old: ApiObject): Decoded => {
     const value = change(currentScale(rest, old))
     if (!isFields(value)) throw badRequest('the patch makes no object of it')
-    return scaledBy(rest, old, decodeValue(scaleKind(rest.resource), { value, duplicates }, { fieldValidation, warn: rest.warnOnce }))
+    return scaledBy(
+      rest,
+      old,
+      decodeValue(scaleKind(rest.resource), { value, duplicates }, { part: 'all', fieldValidation, warn: rest.warnOnce }),
+    )
   }
   const scaled = await changeStored(rest, make, isDryRun)
   return send(rest, output, 200, objectAs(ofScale(rest), output, currentScale(rest, scaled)))
@@ -70,5 +74,5 @@ function scaledBy(rest: RestRequest, old: ApiObject, { object: scale, errors }: 
   const object = scaledTo(old, scale, pathsOf(rest))
   const { uid = old.metadata.uid, resourceVersion = old.metadata.resourceVersion } = metadata
   const given = { ...old.metadata, ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) }
-  return decodeAgain(rest.resource, { ...object, metadata: given })
+  return decodeAgain(rest.resource, { ...object, metadata: given }, rest.part)
 }

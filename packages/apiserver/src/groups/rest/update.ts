@@ -20,7 +20,7 @@ export async function updateObject(rest: RestRequest): Promise<void> {
   const text = await readBody(rest.request, world.bodyMax)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'UpdateOptions')
   const warn = (warning: string): void => world.warn(exchange, warning)
-  const decoded = await decodeBody(rest.resource, text, ofYaml, { fieldValidation, warn })
+  const decoded = await decodeBody(rest.resource, text, ofYaml, { part: rest.part, fieldValidation, warn })
   takeNamespace(rest, decoded.object)
   takeName(rest, decoded.object)
   auditRequestObject(rest.request, decoded.object)
@@ -68,7 +68,7 @@ async function admittedUpdate(rest: RestRequest, decoded: Decoded, oldObject: Ap
   if (!hasAdmission(rest)) return prepareUpdate(rest, decoded, oldObject)
   const copy = structuredClone(decoded.object) as ApiObject
   const isMutated = await mutateBy(rest, { operation: 'UPDATE', object: copy, oldObject, isDryRun })
-  const object = prepareUpdate(rest, isMutated ? decodeAgain(rest.resource, copy) : decoded, oldObject)
+  const object = prepareUpdate(rest, isMutated ? decodeAgain(rest.resource, copy, rest.part) : decoded, oldObject)
   await validateBy(rest, { operation: 'UPDATE', object, oldObject, isDryRun })
   return object
 }
