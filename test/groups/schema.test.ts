@@ -32,10 +32,35 @@ test('what is not known is left out, and what is missing is filled in', () => {
   expect(given).toEqual({ b: 1, list: [{ a: 'x', c: 2 }], any: { z: [1] }, map: { k: 1 } })
 })
 
+test('null is left out where it is none of the values, and kept where it is', () => {
+  const branches = { anyOf: [{ type: 'string' }, { type: 'null' }] }
+  const schema: JsonSchema = {
+    type: 'object',
+    properties: {
+      text: { type: 'string' },
+      preset: { type: 'string', default: 'x' },
+      port: { 'x-kubernetes-int-or-string': true },
+      map: { type: 'object', additionalProperties: { type: 'string' } },
+      nullable: { type: 'string', nullable: true, default: 'x' },
+      either: branches,
+      any: {},
+    },
+  }
+  const given = { text: null, preset: null, port: null, map: { a: null, b: 'c' }, nullable: null, either: null, any: null }
+  const { kept, errors } = walked(schema, given)
+  expect([kept, errors]).toEqual([{ preset: 'x', map: { b: 'c' }, nullable: null, either: null, any: null }, []])
+})
+
 test.each<[JsonSchema, unknown, readonly string[]]>([
   [{ type: 'integer' }, 'big', ['spec: Invalid value: "string": spec in body must be of type integer: "string"']],
   [{ type: 'integer' }, 1.5, ['spec: Invalid value: "number": spec in body must be of type integer: "number"']],
-  [{ type: 'object' }, null, ['spec: Invalid value: "null": spec in body must be of type object: "null"']],
+  [
+    { type: 'array', items: { type: 'object' } },
+    [null],
+    ['spec[0]: Invalid value: "null": spec[0] in body must be of type object: "null"'],
+  ],
+  [{ type: 'object' }, null, []],
+  [{ type: 'object', required: ['a'], properties: { a: { type: 'string' } } }, { a: null }, ['spec.a: Required value']],
   [{ type: 'object', nullable: true }, null, []],
   [{ type: ['string', 'null'] }, null, []],
   [{ type: 'integer', minimum: 0 }, -1, ['spec: Invalid value: -1: spec in body should be greater than or equal to 0']],
@@ -102,6 +127,35 @@ describe('metadata', () => {
   })
 
   test.each([
+    [
+      { labels: { a: null }, annotations: { a: null }, finalizers: ['a.b/c', null] },
+      { labels: { a: '' }, annotations: { a: '' }, finalizers: ['a.b/c', ''] },
+    ],
+    [{ ownerReferences: [null] }, { ownerReferences: [{ apiVersion: '', kind: '', name: '', uid: '' }] }],
+    [{ creationTimestamp: '2020-01-01T00:00:00.5+02:00', generation: null }, { creationTimestamp: '2020-01-01T00:00:00.5+02:00' }],
+  ])('%j is read as upstream reads it', (given, read) => {
+    expect(readMeta(given)).toEqual({ metadata: { name: '', ...read }, unknown: [], problem: undefined })
+  })
+
+  test.each([
+    [{ ownerReferences: [{ controller: 'true' }] }, 'string into Go struct field OwnerReference.ownerReferences.controller of type bool'],
+    [{ ownerReferences: [{ name: 5 }] }, 'number into Go struct field OwnerReference.ownerReferences.name of type string'],
+    [{ ownerReferences: [5] }, 'OwnerReference'],
+    [{ creationTimestamp: '2020' }, 'creationTimestamp'],
+    [{ deletionTimestamp: '2020-01-01 00:00:00Z' }, 'deletionTimestamp'],
+    [{ finalizers: [1] }, 'finalizers'],
+  ])('%j is not read', (given, problem) => {
+    expect(readMeta(given).problem).toContain(problem)
+  })
+
+  test('unknown fields of owners are named', () => {
+    const owner = { apiVersion: 'v1', kind: 'X', name: 'n', uid: 'u', controller: null, blockOwnerDeletion: false }
+    const { metadata, unknown } = readMeta({ ownerReferences: [owner, { ...owner, foo: 1 }] })
+    const { controller: _, ...read } = owner
+    expect([metadata.ownerReferences, unknown]).toEqual([[read, read], ['ownerReferences[1].foo']])
+  })
+
+  test.each([
     [{ name: 'A' }, true, ['metadata.name', 'metadata.namespace']],
     [{ name: 'a', namespace: 'b.c' }, true, ['metadata.namespace']],
     [{ name: 'a', namespace: 'b' }, false, ['metadata.namespace']],
@@ -112,6 +166,12 @@ describe('metadata', () => {
       { name: 'a', ownerReferences: [{ apiVersion: '', kind: 'K', name: 'n', uid: 'u' }] },
       false,
       ['metadata.ownerReferences[0].apiVersion'],
+    ],
+    [{ name: 'a', ownerReferences: [{ apiVersion: 'v1', kind: 'Event', name: 'n', uid: 'u' }] }, false, ['metadata.ownerReferences[0]']],
+    [
+      { name: 'a', ownerReferences: ['a/b/c', 'a/', '/v1'].map((apiVersion) => ({ apiVersion, kind: 'K', name: 'n', uid: 'u' })) },
+      false,
+      ['metadata.ownerReferences[0].apiVersion', 'metadata.ownerReferences[1].apiVersion'],
     ],
   ])('%.80j is wrong in: %j %j', (metadata, isNamespaced, fields) => {
     expect(metaErrors(metadata, isNamespaced).map(({ field }) => field)).toEqual(fields)

@@ -49,15 +49,21 @@ export function readMeta(given: unknown): ReadMeta {
     problem: `json: cannot unmarshal ${jsonType(value)} into Go struct field ObjectMeta.metadata${field} of type ${type}`,
   })
   if (!isFields(given)) return problemOf(given, '', 'v1.ObjectMeta')
+  const unknown: string[] = []
   for (const [name, type] of FIELDS) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined
     if (value === undefined || value === null) continue
     const wrong = misfit(value, type)
     if (wrong !== undefined) return problemOf(wrong.value, `.${name}`, wrong.type)
     if (isEmpty(value) && name !== 'name') continue
-    setField(metadata, name, Array.isArray(value) && type === '[]v1.OwnerReference' ? value.map(asOwner) : value)
+    if (type === '[]v1.OwnerReference') {
+      const owners = readOwners(value as readonly (Fields | null)[])
+      unknown.push(...owners.unknown)
+      if (owners.problem !== undefined) return { metadata: metadata as unknown as ObjectMeta, unknown, problem: owners.problem }
+      setField(metadata, name, owners.read)
+    } else setField(metadata, name, type === 'map[string]string' || type === '[]string' ? withoutNulls(value as object) : value)
   }
-  const unknown = Object.keys(given).filter((name) => !KNOWN.has(name) && !LEFT_OUT.has(name))
+  unknown.push(...Object.keys(given).filter((name) => !KNOWN.has(name) && !LEFT_OUT.has(name)))
   return { metadata: metadata as unknown as ObjectMeta, unknown, problem: undefined }
 }
 
@@ -73,33 +79,70 @@ function misfit(value: unknown, type: GoType): { readonly value: unknown; readon
     case 'int64':
       return Number.isSafeInteger(value) ? undefined : { value, type }
     case 'v1.Time':
-      return typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? undefined : { value, type }
+      return typeof value === 'string' && TIME.test(value) && !Number.isNaN(Date.parse(value)) ? undefined : { value, type }
     case 'map[string]string': {
       if (!isFields(value)) return { value, type }
-      const wrong = Object.values(value).find((each) => typeof each !== 'string')
+      const wrong = Object.values(value).find((each) => each !== null && typeof each !== 'string')
       return wrong === undefined ? undefined : { value: wrong, type: 'string' }
     }
     case '[]string': {
       if (!Array.isArray(value)) return { value, type }
-      const wrong = value.find((each) => typeof each !== 'string') as unknown
+      const wrong = value.find((each) => each !== null && typeof each !== 'string') as unknown
       return wrong === undefined ? undefined : { value: wrong, type: 'string' }
     }
     case '[]v1.OwnerReference':
-      return Array.isArray(value) && value.every(isFields) ? undefined : { value, type }
+      return isOwners(value) ? undefined : { value, type }
   }
 }
 
-function asOwner(given: Fields): OwnerReference {
-  const text = (name: string): string => (typeof given[name] === 'string' ? given[name] : '')
-  const flag = (name: string) => (typeof given[name] === 'boolean' ? { [name]: given[name] } : {})
-  return {
-    apiVersion: text('apiVersion'),
-    kind: text('kind'),
-    name: text('name'),
-    uid: text('uid'),
-    ...flag('controller'),
-    ...flag('blockOwnerDeletion'),
+/** A time of RFC 3339. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)$/
+
+const isOwners = (value: unknown): value is readonly (Fields | null)[] =>
+  Array.isArray(value) && value.every((each) => each === null || isFields(each))
+
+/** Null is the empty text, in a list or by a name. */
+function withoutNulls(texts: object): object {
+  if (Array.isArray(texts)) return texts.includes(null) ? texts.map((each: unknown) => each ?? '') : texts
+  if (!Object.values(texts).includes(null)) return texts
+  const copy: Fields = {}
+  for (const [name, each] of Object.entries(texts)) setField(copy, name, each ?? '')
+  return copy
+}
+
+const OWNER_FIELDS: ReadonlyMap<string, 'string' | 'boolean'> = new Map([
+  ['apiVersion', 'string'],
+  ['kind', 'string'],
+  ['name', 'string'],
+  ['uid', 'string'],
+  ['controller', 'boolean'],
+  ['blockOwnerDeletion', 'boolean'],
+])
+const GO_TYPES: Readonly<Record<string, string>> = { string: 'string', boolean: 'bool' }
+
+interface ReadOwners {
+  readonly read: readonly OwnerReference[]
+  readonly unknown: readonly string[]
+  readonly problem: string | undefined
+}
+
+/** The owners field by field, as all metadata is read; null is what is not there. */
+function readOwners(given: readonly (Fields | null)[]): ReadOwners {
+  const read: OwnerReference[] = []
+  const unknown: string[] = []
+  for (const [index, each] of given.entries()) {
+    const owner: Fields = { apiVersion: '', kind: '', name: '', uid: '' }
+    for (const [name, value] of Object.entries(each ?? {})) {
+      const type = OWNER_FIELDS.get(name)
+      if (type === undefined) unknown.push(`ownerReferences[${index}].${name}`)
+      else if (value !== null && typeof value !== type) {
+        const problem = `json: cannot unmarshal ${jsonType(value)} into Go struct field OwnerReference.ownerReferences.${name} of type ${GO_TYPES[type] ?? type}`
+        return { read, unknown, problem }
+      } else if (value !== null) owner[name] = value
+    }
+    read.push(owner as unknown as OwnerReference)
   }
+  return { read, unknown, problem: undefined }
 }
 
 /** The metadata in the order of {@link FIELDS}, for what was put together from several. */
@@ -161,13 +204,20 @@ export function metaUpdateErrors({ finalizers = [] }: ObjectMeta, old: ObjectMet
   ]
 }
 
+const VERSION = /^(?:[^/]*\/)?[^/]+$/
+
 function ownerErrors(owners: readonly OwnerReference[]): readonly FieldError[] {
   const errors: FieldError[] = []
   for (const [index, owner] of owners.entries()) {
     const field = `metadata.ownerReferences[${index}]`
-    if (owner.apiVersion === '') errors.push(fieldErrors.invalid(`${field}.apiVersion`, '', 'version must not be empty'))
-    for (const name of ['kind', 'name', 'uid'] as const)
-      if (owner[name] === '') errors.push(fieldErrors.invalid(`${field}.${name}`, '', 'must not be empty'))
+    for (const name of ['apiVersion', 'kind', 'name', 'uid'] as const)
+      if (owner[name] === '') errors.push(fieldErrors.required(`${field}.${name}`, 'must not be empty'))
+    const { apiVersion, kind } = owner
+    if (apiVersion !== '' && !VERSION.test(apiVersion))
+      errors.push(fieldErrors.invalid(`${field}.apiVersion`, apiVersion, 'must be <group>/<version> or <version>'))
+    // Events are many, and nothing lives on by them.
+    if (kind === 'Event' && apiVersion === 'v1')
+      errors.push(fieldErrors.invalid(field, owner, '/v1, Kind=Event is disallowed from being an owner'))
   }
   if (owners.filter(({ controller }) => controller === true).length > 1)
     errors.push(fieldErrors.invalid('metadata.ownerReferences', owners, 'Only one reference can have Controller set to true'))
