@@ -127,6 +127,30 @@ for (const watchCache of [true, false])
       await expect(storage.watch('99', hear, never)).rejects.toThrow('is not a version of this storage')
     })
 
+    test('a list shows what was there at its version, whenever something is written while it is made', async () => {
+      const storage = storageOf()
+      await storage.create(object('a'))
+      for (let ticks = 0; ticks < 20; ticks++) {
+        const before = await storage.list(ALL)
+        const write = async (): Promise<void> => {
+          for (let tick = 0; tick < ticks; tick++) await Promise.resolve()
+          await storage.create(object(`n${ticks}`))
+        }
+        const [exact, ...pages] = await Promise.all([
+          storage.list({ ...ALL, at: before.resourceVersion }),
+          storage.list(ALL),
+          storage.list({ ...ALL, notOlderThan: '0' }),
+          write(),
+        ])
+        expect(namesOf(exact.items), `written ${ticks} ticks behind the list`).toEqual(namesOf(before.items))
+        for (const page of pages) {
+          if (page === undefined) continue
+          const { items } = await storage.list({ ...ALL, at: page.resourceVersion })
+          expect(namesOf(page.items), `at ${page.resourceVersion}, written ${ticks} ticks behind the list`).toEqual(namesOf(items))
+        }
+      }
+    })
+
     test('any list and the changes behind it are what is there', async () => {
       const key = fc.constantFrom('a', 'b', 'c', 'd')
       const step = fc.record({ what: fc.constantFrom('create', 'update', 'delete', 'list'), name: key })

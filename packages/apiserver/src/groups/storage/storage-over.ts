@@ -5,7 +5,7 @@ import { indexOfKey } from '../../store/sorted-keys.ts'
 import type { Store } from '../../store/store.ts'
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api-object.ts'
 import { atRevision, decodeObject, encodeObject } from './object-codec.ts'
-import type { ListQuery, Page, Storage, StorageEvent, StorageWatch } from './storage.ts'
+import type { ListQuery, MaybePromise, Page, Storage, StorageEvent, StorageWatch } from './storage.ts'
 import { asStatus, statusOfEnded } from './store-status.ts'
 import { type CachedState, WatchCache } from './watch-cache.ts'
 import { watchStore } from './watch-store.ts'
@@ -89,7 +89,7 @@ export class StoreStorage implements Required<Omit<Storage, 'review'>> {
       if (!isPart(key.namespace) || !isPart(key.name)) return undefined
       const cache = store.ownRevision === undefined ? undefined : this.#cacheOf(store)
       // No journey to the store where it is known how new the cache has to be.
-      if (cache !== undefined) return (await cache.newest()).objects.get(keyText(key))
+      if (cache !== undefined) return cache.newest(({ objects }) => objects.get(keyText(key)))
       const { entry } = await store.get(this.#keyOf(key))
       return entry && decodeObject(entry)
     })
@@ -105,10 +105,7 @@ export class StoreStorage implements Required<Omit<Storage, 'review'>> {
     })
 
   readonly list = (query: ListQuery): Promise<Page> =>
-    this.#do(async (store) => {
-      const state = await this.#stateFor(store, query)
-      return state === undefined ? this.#read(store, query) : pageOf(state, query)
-    })
+    this.#do(async (store) => this.#pageOfCache(this.#cacheOf(store), query) ?? this.#read(store, query))
 
   readonly watch = (after: string, listener: (event: StorageEvent) => void, ended: (why: StatusError) => void): Promise<StorageWatch> =>
     this.#do((store) => {
@@ -120,7 +117,7 @@ export class StoreStorage implements Required<Omit<Storage, 'review'>> {
     if (this.#isDestroyed) return false
     this.store.ready()
     // What clients list is here before they may.
-    await this.#cacheOf(this.store.use())?.atLeast(0)
+    await this.#cacheOf(this.store.use())?.reached(0)
     return true
   }
 
@@ -163,11 +160,11 @@ export class StoreStorage implements Required<Omit<Storage, 'review'>> {
   }
 
   /** Undefined: the store has to be read. */
-  async #stateFor(store: KeyValueStore, { at, notOlderThan }: ListQuery): Promise<CachedState | undefined> {
-    const cache = this.#cacheOf(store)
-    if (cache === undefined) return undefined
-    if (at !== undefined) return cache.at(Number(at))
-    return notOlderThan === undefined ? cache.newest() : cache.atLeast(Number(notOlderThan))
+  #pageOfCache(cache: WatchCache | undefined, query: ListQuery): MaybePromise<Page> | undefined {
+    const { at, notOlderThan } = query
+    const read = (state: CachedState): Page => pageOf(state, query)
+    if (at !== undefined) return cache?.at(Number(at), read)
+    return notOlderThan === undefined ? cache?.newest(read) : cache?.atLeast(Number(notOlderThan), read)
   }
 
   async #read(store: KeyValueStore, { namespace, matches, limit = Number.POSITIVE_INFINITY, at, start }: ListQuery): Promise<Page> {

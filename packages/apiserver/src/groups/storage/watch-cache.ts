@@ -42,6 +42,12 @@ export interface CachedState {
 }
 
 /**
+ * Makes an answer of what is there before it returns: a moment later there may be something else,
+ * of another revision.
+ */
+type Read<T> = (state: CachedState) => T
+
+/**
  * The objects of one resource as a store has them, a moment later: one watch of the store follows
  * its changes, and all lists and watches of clients are answered from here. A read that has to be
  * new waits until the cache is as new as the store was when it was asked.
@@ -74,44 +80,52 @@ export class WatchCache {
   }
 
   /**
-   * What is there, behind everything that the store had acknowledged before.
+   * Reads what is there, behind everything that the store had acknowledged before.
    * @throws StoreError
    */
-  async newest(): Promise<CachedState> {
-    return this.atLeast(this.#store.ownRevision ?? (await this.#store.revision()))
+  async newest<T>(read: Read<T>): Promise<T> {
+    return this.atLeast(this.#store.ownRevision ?? (await this.#store.revision()), read)
   }
 
   /** @throws StatusError 504 for a revision that does not come in time; StoreError */
-  async atLeast(revision: number): Promise<CachedState> {
+  async atLeast<T>(revision: number, read: Read<T>): Promise<T> {
+    await this.reached(revision)
+    return read({ objects: this.#objects, keys: this.#keys, revision: this.#revision })
+  }
+
+  /**
+   * Waits until the cache follows the store, and has reached a revision.
+   * @throws as `atLeast`
+   */
+  async reached(revision: number): Promise<void> {
     this.#following ??= this.#follow()
     await this.#following
     if (this.#revision < revision && !(await this.#comes(revision))) throw tooLargeResourceVersion(String(revision), String(this.#revision))
-    return this.#state()
   }
 
-  /** What was there; undefined: that is not known here, or is yet to come. */
-  at(revision: number): CachedState | undefined {
+  /** Reads what was there; undefined: that is not known here, or is yet to come. */
+  at<T>(revision: number, read: Read<T>): T | undefined {
     if (this.#watch === undefined || revision > this.#revision || revision < this.#history.from) return undefined
     const since = this.#history.after(revision)
-    if (since.length === 0) return { ...this.#state(), revision }
+    if (since.length === 0) return read({ objects: this.#objects, keys: this.#keys, revision })
     const objects = new Map(this.#objects)
     // They are taken back, the newest first.
     for (const { key, event } of [...since].reverse()) {
       if (event.previous === undefined) objects.delete(key)
       else objects.set(key, event.previous)
     }
-    return { objects, keys: [...objects.keys()].sort(), revision }
+    return read({ objects, keys: [...objects.keys()].sort(), revision })
   }
 
   /** @throws StatusError 410, 504; StoreError */
   async watch(after: number, hear: Listener['hear'], ended: Listener['ended']): Promise<StorageWatch> {
-    await this.atLeast(0)
+    await this.reached(0)
     if (after > this.#revision) {
       // Another server may have given it away already. One that no client can have is of another
       // store: what came behind it is not known.
       const newest = this.#store.ownRevision ?? (await this.#store.revision())
       if (after > newest) throw expired(`resource version ${after} is not a version of this storage`)
-      await this.atLeast(after)
+      await this.reached(after)
     }
     if (after < this.#history.from) await this.#recall(after)
     // It has ended while this was waited for: what is added now would never hear of that.
@@ -133,10 +147,6 @@ export class WatchCache {
     this.#watch?.close()
     this.#listeners.clear()
     for (const { done } of [...this.#waiters]) done(false)
-  }
-
-  #state(): CachedState {
-    return { objects: this.#objects, keys: this.#keys, revision: this.#revision }
   }
 
   /** Waits until the revision is here, and asks the store to say so where nothing changes. */
