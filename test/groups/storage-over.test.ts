@@ -250,6 +250,31 @@ test('a cache remembers what a store still has when a client comes back with an 
   expect(seen.slice(3)).toEqual(['ADDED d 5'])
 })
 
+test('a watch whose changes are recalled misses none, whenever more come than are kept', async () => {
+  const ends = new Set<string>()
+  for (let ticks = 0; ticks < 40; ticks++) {
+    const { store } = openEngine()
+    const before = storageOver(store, OF)
+    for (const name of ['a', 'b', 'c']) await before.create(object(name))
+    const after = storageOver(store, OF, { window: 3 })
+    await after.list(ALL)
+    for (const name of ['d', 'e', 'f']) await after.create(object(name))
+    const seen: string[] = []
+    const watching = after
+      .watch('0', ({ object: { metadata } }) => void seen.push(metadata.name), never)
+      .then(
+        () => 'watched',
+        ({ failure }: StatusError) => failure.reason,
+      )
+    for (let tick = 0; tick < ticks; tick++) await Promise.resolve()
+    await after.create(object('g'))
+    const end = await watching
+    ends.add(end ?? '')
+    if (end === 'watched') expect(seen.join(''), `written ${ticks} ticks behind the watch`).toBe('abcdefg')
+  }
+  expect([...ends]).toContain('watched')
+})
+
 test('after a restart no version of before is one of now', async () => {
   const before = (await memoryStorage().resource().create(object('a')))?.metadata.resourceVersion
   expect(Number(before)).toBeGreaterThan(1_700_000_000_000)

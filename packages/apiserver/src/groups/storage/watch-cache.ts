@@ -128,6 +128,8 @@ export class WatchCache {
       await this.reached(after)
     }
     if (after < this.#history.from) await this.#recall(after)
+    // What was recalled may be gone again by now: as there came too much, or the cache is a new one.
+    if (after < this.#history.from) throw expired(`too old resource version: ${after} (${this.#history.from})`)
     // It has ended while this was waited for: what is added now would never hear of that.
     if (this.#watch === undefined) throw expired('the storage has lost its watch')
     const listener: Listener = { hear, ended }
@@ -240,14 +242,13 @@ export class WatchCache {
 
   /**
    * Changes behind a revision that are too old for this cache, as a client has it that was here
-   * before a restart, and that the store may have.
-   * @throws StatusError 410
+   * before a restart: they are here afterwards if the store still has them.
+   * @throws StatusError
    */
   async #recall(after: number): Promise<void> {
     const under = this.#recalling.get(after) ?? this.#recallOnce(after).finally(() => this.#recalling.delete(after))
     this.#recalling.set(after, under)
     await under
-    if (after < this.#history.from) throw expired(`too old resource version: ${after} (${this.#history.from})`)
   }
 
   async #recallOnce(after: number): Promise<void> {
