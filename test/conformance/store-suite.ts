@@ -179,6 +179,26 @@ export function storeSuite({ name, place, survives, isShared = false }: EngineUn
       expect(await store.range({ from: '/z' })).toMatchObject({ entries: [], count: 0 })
     })
 
+    test('reads a large range of one revision, which it says, whatever is written meanwhile', async () => {
+      const store = await open()
+      const keys = Array.from({ length: 1_200 }, (_, at) => `/large/${1_000 + at}`)
+      await Promise.all(keys.map((key) => put(store, key, 'before')))
+      let isOver = false
+      const write = async (): Promise<void> => {
+        for (let at = 0; !isOver; at++) {
+          await put(store, keys[at % keys.length] as string, `${at}`)
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+      }
+      const writing = write()
+      for (let round = 0; round < 5; round++) {
+        const { entries, revision } = await store.range(withPrefix('/large/'))
+        expect((await store.range({ ...withPrefix('/large/'), at: revision })).entries).toEqual(entries)
+      }
+      isOver = true
+      await writing
+    })
+
     test('reads what was there at a revision', async () => {
       const store = await open()
       const at = [await put(store, '/a', '1'), await put(store, '/b', '1'), await put(store, '/a', '2'), await remove(store, '/b')]

@@ -112,15 +112,17 @@ export class FileStore implements KeyValueStore {
     const entries: KeyValue[] = []
     let next = from
     let revision = at
+    let newest: number | undefined
     for (;;) {
       const wanted = Math.min(limit - entries.length, MESSAGE_ROWS)
       const answer = await this.#ask({ op: 'range', from: next, to, at: revision, limit: wanted })
-      // All further parts are of the revision of the first.
-      revision ??= answer.revision
+      // All further parts are of the revision of the first, and so is the whole.
+      newest ??= answer.revision
+      revision ??= newest
       const before = entries.length
       for (const row of answer.rows) entries.push(entryOf(row, answer.bytes) as KeyValue)
       const count = before + answer.count
-      if (entries.length >= count || entries.length >= limit) return { entries, count, revision: answer.revision }
+      if (entries.length >= count || entries.length >= limit) return { entries, count, revision: newest }
       next = `${entries.at(-1)?.key}\0`
     }
   }

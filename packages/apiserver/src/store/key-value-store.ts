@@ -95,7 +95,10 @@ export interface Ranged {
   readonly entries: readonly KeyValue[]
   /** How many keys the range has, with those that the limit has left out. */
   readonly count: number
-  /** The newest of the store when this was read, whatever revision it was read at. */
+  /**
+   * The newest of the store when this was read, whatever revision it was read at: without `at`, the
+   * one that all of it is of.
+   */
   readonly revision: number
 }
 
