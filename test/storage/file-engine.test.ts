@@ -2,7 +2,7 @@
 // not what was written. Fails when: an acknowledged write is lost, a revision is used twice, what
 // is not durable is read, garbage is read, or the file grows for ever.
 import { spawn, spawnSync } from 'node:child_process'
-import { openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { isBuiltin, syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -343,6 +343,62 @@ else {
       writeSync(file, Buffer.from([bytes[5_000] as number]), 0, 1, 5_000)
       writeSync(file, Buffer.from([(bytes.at(-1) as number) ^ 1]), 0, 1, bytes.length - 1)
       expect(await refusalOf({ path })).toBeUndefined()
+    })
+
+    /** Flips the lowest bit of a byte of the log. */
+    function flip(wal: string, at: number): void {
+      const file = openSync(wal, 'r+')
+      writeSync(file, Buffer.from([(readFileSync(wal)[at] as number) ^ 1]), 0, 1, at)
+      closeSync(file)
+    }
+
+    test.for([
+      ['the head', 12],
+      ['page 2', 5_000],
+    ] as const)('of the log are not looked for while another process writes it: %s', async ([place, at]) => {
+      const path = join(await folderOf(), 'store.db')
+      const wal = `${path}-wal`
+      const life = new StoreProcess({ path })
+      await life.hears((said) => 'opened' in said)
+      for (let of = 0; of < 30; of++) await life.put(`/k/${of}`, 700)
+      // As a log may look that is read while it is written.
+      flip(wal, at)
+      const isInUse = { reason: 'unavailable', message: expect.stringContaining('is in use by another process') }
+      expect(await refusalOf({ path })).toMatchObject(isInUse)
+      flip(wal, at)
+      expect(await refusalOf({ path })).toMatchObject(isInUse)
+      flip(wal, at)
+      await life.kill()
+      // Nothing of it is removed by that, however often it is tried.
+      const bytes = readFileSync(wal)
+      for (let time = 0; time < 2; time++)
+        expect(await refusalOf({ path })).toMatchObject({ reason: 'damaged', details: { place: `${place} of ${wal}` } })
+      expect(readFileSync(wal).equals(bytes)).toBe(true)
+      flip(wal, at)
+      expect((await (await openFile({ path })).range(withPrefix('/k/'))).count).toBe(30)
+    })
+
+    test('of the log are refused behind a link to the file, too', async () => {
+      const path = await written(await folderOf(), 50, true)
+      const link = join(await folderOf(), 'link.db')
+      symlinkSync(path, link)
+      flip(`${path}-wal`, 5_000)
+      expect(await refusalOf({ path: link })).toMatchObject({ reason: 'damaged', details: { place: `page 2 of ${path}-wal` } })
+    })
+
+    test.for(['not there', 'empty'])('a log whose file is %s is kept until the file is back', async (state) => {
+      const path = await written(await folderOf(), 50, true)
+      const bytes = readFileSync(`${path}-wal`)
+      renameSync(path, `${path}.moved`)
+      if (state === 'empty') writeFileSync(path, '')
+      for (let time = 0; time < 2; time++)
+        expect(await refusalOf({ path })).toMatchObject({
+          reason: 'unavailable',
+          message: expect.stringContaining('Put the file back beside its log'),
+        })
+      expect(readFileSync(`${path}-wal`).equals(bytes)).toBe(true)
+      renameSync(`${path}.moved`, path)
+      expect((await (await openFile({ path })).range(withPrefix('/k/'))).count).toBe(50)
     })
 
     test('a file of something else is left as it is', async () => {

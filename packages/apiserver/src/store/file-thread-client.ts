@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { deferred } from '../engine.ts'
 import type { Answers, Reply, Request } from './file-messages.ts'
 import { fileThread } from './file-thread.ts'
+import { logDamage } from './log-damage.ts'
 import { StoreError } from './store-error.ts'
 
 interface Asked {
@@ -14,7 +15,7 @@ interface Asked {
  * A bundler that keeps names wraps functions in a helper of its own, which the thread does not
  * have.
  */
-const PROGRAM = `const __name = (named) => named;(${fileThread.toString()})(require)`
+const PROGRAM = `const __name = (named) => named;(${fileThread.toString()})(require, ${logDamage.toString()})`
 
 /** Questions to the thread, answered in their order. It keeps a process alive while it owes one. */
 export class FileThreadClient {

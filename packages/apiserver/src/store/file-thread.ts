@@ -20,7 +20,7 @@ interface Modules {
       postMessage(message: Reply, transfer: readonly object[]): void
     }
   }
-  readonly 'node:sqlite': { readonly DatabaseSync: new (path: string) => Database }
+  readonly 'node:sqlite': { readonly DatabaseSync: new (path: string, options?: { readonly readOnly: boolean }) => Database }
   readonly 'node:zlib': { crc32(data: string | Uint8Array, before?: number): number }
   readonly 'node:fs': typeof import('node:fs')
 }
@@ -30,14 +30,14 @@ interface Modules {
  * does, and no event loop waits for it. Each message is answered when what it asks for is durable.
  *
  * The text of this function is the thread's program, so that it is found wherever a bundler puts
- * it: it uses nothing from outside of itself.
+ * it: it uses nothing from outside of itself, and what else it needs is given to it.
  *
  * A row is a revision: the value of its key from then on. Rows have a checksum, as SQLite has none
  * of its own, and so has the state of compaction. What compaction deletes is found by the rows
  * behind what it has deleted before, so that it costs as much as the changes since then, however
  * much is there.
  */
-export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M]): void {
+export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M], logDamage: (log: Buffer) => string | undefined): void {
   const { parentPort } = load('node:worker_threads')
   const { DatabaseSync } = load('node:sqlite')
   const { crc32 } = load('node:zlib')
@@ -46,6 +46,10 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
   /** What is in the head of a file that is one of ours, and the form of its tables. */
   const APPLICATION = 0x51_53_43_45
   const FORM = 2
+  /** Bytes of a log before its first page. */
+  const LOG_HEAD = 32
+  /** SQLite's code for what another process has. */
+  const BUSY = 5
   /** Pages that are given back to the file system at a time. */
   const VACUUM_PAGES = 256
 
@@ -178,7 +182,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
   const operations: { readonly [Op in Request['op']]: (request: Extract<Request, { op: Op }>) => Answers[Op] } = {
     open: (request) => {
       path = request.path
-      walIsWhole(`${path}-wal`)
+      checkLog(`${realPathOf(path)}-wal`)
       const database = new DatabaseSync(path)
       db = database
       try {
@@ -351,60 +355,73 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     },
   }
 
-  /**
-   * SQLite reads its log up to the first page whose checksum is wrong, as a crash leaves one. When
-   * pages of a later transaction are there behind it, the wrong one had been durable, and what was
-   * acknowledged after it would be lost without a word.
-   */
-  function walIsWhole(file: string): void {
-    let log: Buffer
+  /** SQLite has the log beside the file itself, wherever links have led to it. */
+  function realPathOf(at: string): string {
     try {
-      log = fs.readFileSync(file)
+      return fs.realpathSync(at)
     } catch {
-      return
+      return at
     }
-    const HEAD = 32
-    const FRAME = 24
-    // Of a first write that a crash has cut off, the head may be missing.
-    if (log.length < HEAD + FRAME || log.subarray(0, HEAD).every((byte) => byte === 0)) return
-    const pageSize = log.readUInt32BE(8)
-    const isLittle = (log.readUInt32BE(0) & 1) === 0
-    const word = (at: number): number => (isLittle ? log.readUInt32LE(at) : log.readUInt32BE(at))
-    const sum = (from: number, to: number, [first, second]: readonly [number, number]): [number, number] => {
-      let [a, b] = [first, second]
-      for (let at = from; at < to; at += 8) {
-        a = (a + word(at) + b) >>> 0
-        b = (b + word(at + 4) + a) >>> 0
-      }
-      return [a, b]
+  }
+
+  function logOf(file: string): Buffer {
+    try {
+      return fs.readFileSync(file)
+    } catch {
+      return Buffer.alloc(0)
     }
-    const salt = log.subarray(16, 24)
-    let sums = sum(0, 24, [0, 0])
-    // SQLite would read nothing of such a log.
-    if (log.readUInt32BE(24) !== sums[0] || log.readUInt32BE(28) !== sums[1])
-      throw new Refused('damaged', `${path} is damaged: the head of its log (${file}) has changed since it was written`, {
-        place: `the head of ${file}`,
-      })
-    let bad: number | undefined
-    let isBehindCommit = false
-    for (let at = HEAD; at + FRAME + pageSize <= log.length; at += FRAME + pageSize) {
-      const isOfThis = log.subarray(at + 8, at + 16).equals(salt)
-      if (bad === undefined) {
-        sums = sum(at, at + 8, sums)
-        sums = sum(at + FRAME, at + FRAME + pageSize, sums)
-        if (isOfThis && log.readUInt32BE(at + 16) === sums[0] && log.readUInt32BE(at + 20) === sums[1]) continue
-        bad = (at - HEAD) / (FRAME + pageSize) + 1
-      }
-      if (!isOfThis) continue
-      if (isBehindCommit)
+  }
+
+  /**
+   * Refuses a log of which SQLite would read less than was acknowledged. It is read before SQLite
+   * does, which removes a log when it closes its file. But a log that is written meanwhile, by the
+   * process that has the file, can look like anything. So what looks damaged is refused only when
+   * it is the same once no process has the file.
+   */
+  function checkLog(file: string): void {
+    for (let log = logOf(file), last: Buffer | undefined; ; last = log, log = logOf(file)) {
+      const damaged = logDamage(log)
+      // After the log, as it is made when the file has a page already.
+      if (log.length > LOG_HEAD && sizeOf(path) === 0)
+        throw new Refused(
+          'unavailable',
+          `${path} is empty, or not there, but its log is (${file}): the file was removed or moved without it. Put the file back beside its log; or, to begin with an empty one, remove the log`,
+        )
+      if (damaged === undefined) return
+      requireUnused()
+      if (last?.equals(log))
         throw new Refused(
           'damaged',
-          `${path} is damaged: page ${bad} of its log (${file}) has changed since it was written, and is not the last one`,
+          `${path} is damaged: ${damaged} of its log (${file}) has changed since it was written, and is not its end`,
           {
-            place: `page ${bad} of ${file}`,
+            place: `${damaged} of ${file}`,
           },
         )
-      isBehindCommit = log.readUInt32BE(at + 4) !== 0
+    }
+  }
+
+  /**
+   * Throws what SQLite says of a file that another process has. As this asks for the lock of a
+   * writer without being one, it comes no further than to the lock: the log is neither read nor
+   * removed.
+   */
+  function requireUnused(): void {
+    const database = new DatabaseSync(path, { readOnly: true })
+    try {
+      database.exec('PRAGMA locking_mode = EXCLUSIVE; SELECT count(*) FROM sqlite_schema')
+    } catch (thrown) {
+      if (((thrown as { readonly errcode?: number }).errcode ?? 0) % 256 === BUSY) throw thrown
+    } finally {
+      database.close()
+    }
+  }
+
+  /** 0: there is none. */
+  function sizeOf(at: string): number {
+    try {
+      return fs.statSync(at).size
+    } catch {
+      return 0
     }
   }
 
@@ -429,7 +446,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
       details: { ...details, place },
     })
     switch (errcode & 0xff) {
-      case 5:
+      case BUSY:
       case 6:
         return {
           reason: 'unavailable',
