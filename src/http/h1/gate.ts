@@ -11,6 +11,7 @@ import type { WireExchange } from '../ports.ts'
 import { Handshakes } from '../tls/handshake.ts'
 import type { TrafficPort } from '../transport.ts'
 import { goOnWhenSwitched } from '../upgraded/switching.ts'
+import { gather } from './gathering.ts'
 import { endWithItsResponse } from './response-end.ts'
 import { Http1Wire, http1WireOf } from './wire.ts'
 
@@ -78,7 +79,7 @@ export function openHttp1Gate(
       if (!exchange) return true
       // An immediate runs when all that was read is parsed; a tick may run between two requests of
       // the same read [measured].
-      if (response && traffic.letsRequestsGather()) traffic.letGoOn(() => pass(event, exchange))
+      if (response && traffic.letsRequestsGather()) gather(exchange.connection.wire.socket, () => pass(event, exchange), traffic.letGoOn)
       else pass(event, exchange, socket, head)
     }
     return true
