@@ -132,7 +132,7 @@ export class Finish {
         ),
       )
     } catch (error) {
-      // An exception would undo the exit: a listener of uncaught ones takes it, and the process goes on.
+      // An exception would undo the exit: a listener of uncaught ones takes it.
       finalOutput.say(`what was left at the exit of the process could not all be told: ${toError(error).message}`)
     }
   }

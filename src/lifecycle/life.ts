@@ -69,10 +69,10 @@ export interface Life extends AsyncDisposable {
 
   /**
    * Starts the server, and owns nothing of the process; that it ends in the middle of the life is
-   * heard, and the option `signal` stops it, as with `run()`. Resolves when it serves and every post-start hook has been started;
-   * rejects, after everything that was acquired has been released, when it could not start
-   * (ERR_START with the cause) or was stopped before it served (ERR_STOPPED_DURING_START).
-   * `details.report` is the report. A second call returns the same promise.
+   * heard, and the option `signal` stops it, as with `run()`. Resolves when it serves and every
+   * post-start hook has been started; rejects, after everything that was acquired has been
+   * released, when it could not start (ERR_START with the cause) or was stopped before it served
+   * (ERR_STOPPED_DURING_START). `details.report` is the report. A second call returns the same promise.
    * @example
    * await life.start()
    * console.log(life.addresses[0]?.url)

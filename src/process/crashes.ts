@@ -123,7 +123,8 @@ class CrashGate {
   }
 
   #crashed(origin: CrashEvent, thrown: unknown): void {
-    // No immediate: after a crash, node works off the next ticks in one, before any timer [measured].
+    // Not by an immediate: after a crash, node runs the next ticks in one, before any timer
+    // [measured].
     if (this.#inThisTurn === 0) setTimeout(() => (this.#inThisTurn = 0), 0).unref()
     this.#inThisTurn++
     if (this.#inThisTurn === IN_A_TURN_MAX) this.#notify((listener) => listener.endless())

@@ -55,7 +55,8 @@ export interface RunnableLife {
 
 /**
  * Runs a life as the main job of the process: OS signals, crashes, the IPC message `shutdown` and
- * the lost primary of a cluster stop it, and the process ends with the report's exit code. See `Life.run` for the contract.
+ * the lost primary of a cluster stop it, and the process ends with the report's exit code. See
+ * `Life.run` for the contract.
  *
  * @param released aborted, the process is the program's own again; the life goes on
  */

@@ -7,7 +7,7 @@ import { INSPECTOR_OPTIONS, inspector } from './inspector.ts'
 export const OWN_LISTENER_OPTIONS = defineOptions({
   /**
    * Unix socket for those who may log in as the user of the process (permissions 0600): a CPU
-   * proa heap snapshot, what keeps the process alive, and the state of the life. Closed with
+   * profile, a heap snapshot, what keeps the process alive, and the state of the life. Closed with
    * the admin listener. One that cannot be bound is an error in the log, and the server serves.
    * @default none
    * @see kubernetes/apiserver pkg/server/options/server_run_options.go DebugSocketPath

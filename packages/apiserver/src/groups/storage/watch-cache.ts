@@ -128,7 +128,7 @@ export class WatchCache {
       await this.reached(after)
     }
     if (after < this.#history.from) await this.#recall(after)
-    // What was recalled may be gone again by now: as there came too much, or the cache is a new one.
+    // What was recalled may be gone again: too much has come since, or the cache is a new one.
     if (after < this.#history.from) throw expired(`too old resource version: ${after} (${this.#history.from})`)
     // It has ended while this was waited for: what is added now would never hear of that.
     if (this.#watch === undefined) throw expired('the storage has lost its watch')
