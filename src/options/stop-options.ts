@@ -1,4 +1,4 @@
-import { optionError } from '../base/errors.ts'
+import { isErrorObject, optionError } from '../base/errors.ts'
 import { isFieldsOnly } from '../base/records.ts'
 import { defineOptions, option, type ResolvedOf, resolveOptions, type UserOptions } from './kit/define.ts'
 import { onOff, value } from './kit/kinds.ts'
@@ -35,9 +35,21 @@ export interface StopOptions extends UserOptions<typeof STOP_OPTIONS> {}
 /** @throws QuiesceError ERR_OPTION_INVALID with one line for every problem */
 export function readStopOptions(given: string | StopOptions | undefined): ResolvedOf<typeof STOP_OPTIONS> {
   const options = typeof given === 'string' ? { reason: given } : (given ?? {})
-  if (!isFieldsOnly(options)) throw optionError('stop', given, 'a reason as text, or { reason, now, deadline }')
+  // What it says is none of its fields: the reason would be lost.
+  if (isError(options)) throw optionError('stop', given, `${ALLOWED}; of an error give the message`)
+  if (!isFieldsOnly(options)) throw optionError('stop', given, ALLOWED)
   const problems = new Problems(STOP_OPTIONS, { label: (name) => `${name} of stop()` })
   const usable: StopOptions = problems.checkEach(options)
   problems.throwIfAny()
   return resolveOptions(STOP_OPTIONS, usable)
+}
+
+const ALLOWED = 'a reason as text, or { reason, now, deadline }'
+
+function isError(given: unknown): boolean {
+  try {
+    return isErrorObject(given)
+  } catch {
+    return false
+  }
 }

@@ -124,7 +124,7 @@ test.each<[unknown, string]>([
   [42, 'stop: got 42, allowed: a reason as text, or { reason, now, deadline }'],
   [{ nwo: true }, 'nwo of stop(): unknown option (did you mean "now"?)'],
   [{ now: 1 }, 'now of stop(): got 1, allowed: true or false'],
-  [{ reason: new Error('no') }, 'reason of stop(): got {}, allowed: text'],
+  [{ reason: new Error('no') }, 'reason of stop(): got [object Error], allowed: text'],
   [{ deadline: 'soon' }, 'deadline of stop(): got "soon", allowed: milliseconds'],
   [
     { deadline: 10 },

@@ -64,10 +64,24 @@ describe.each(Object.entries(PLACES))('%s', (field, take) => {
 })
 
 test('so is what stop() is given', async () => {
-  for (const [shown, make] of Object.entries(NO_RECORDS).filter(([name]) => name !== '[object Error]'))
+  for (const [shown, make] of Object.entries(NO_RECORDS))
     await expect(life().stop(make() as never)).rejects.toMatchObject({
       code: 'ERR_OPTION_INVALID',
       message: expect.stringContaining(`stop: got ${shown}, allowed: a reason as text, or`),
+    })
+})
+
+test('an error is no reason, whatever fields it has: its message is', async () => {
+  for (const error of [
+    new Error('the database is gone'),
+    Object.assign(new Error('gone'), { reason: 'other' }),
+    runInNewContext('new Error()'),
+  ])
+    await expect(life().stop(error as never)).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringMatching(
+        /^stop: got .+, allowed: a reason as text, or { reason, now, deadline }; of an error give the message$/,
+      ),
     })
 })
 
