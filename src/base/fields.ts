@@ -14,11 +14,20 @@ import { isFieldsOnly } from './records.ts'
 export function checkFields<T extends object>(of: string, options: T, known: readonly string[]): T {
   if (!isFieldsOnly(options)) throw optionError(`options of ${of}`, options, `an object of ${known.join(', ')}${awaitHint(options)}`)
   const field = Object.keys(options).find((name) => !known.includes(name))
-  if (field === undefined) return ownFields(options)
+  if (field === undefined) return readable(`options of ${of}`, options)
   const allowed = `one of ${known.join(', ')}`
   throw new QuiesceError('ERR_OPTION_INVALID', `${field} of ${of}: unknown option${didYouMean(field, known) || `, allowed: ${allowed}`}`, {
     field: `${field} of ${of}`,
     given: (options as Readonly<Record<string, unknown>>)[field],
     allowed,
   })
+}
+
+/** @throws QuiesceError ERR_OPTION_INVALID for a getter, or a proxy, that throws when it is read */
+function readable<T extends object>(field: string, options: T): T {
+  try {
+    return ownFields(options)
+  } catch (thrown) {
+    throw optionError(field, options, 'fields that can be read', thrown)
+  }
 }

@@ -120,7 +120,7 @@ export class Lifecycle implements ServedLife {
     if (!known.includes(name)) {
       throw new QuiesceError(
         'ERR_UNKNOWN_REFERENCE',
-        `signal: got ${show(name)}${didYouMean(String(name), known)}, allowed: ${known.join(', ')}`,
+        `signal: got ${show(name)}${didYouMean(typeof name === 'string' ? name : '', known)}, allowed: ${known.join(', ')}`,
         { name },
       )
     }

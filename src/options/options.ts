@@ -88,12 +88,21 @@ export function resolveLifeOptions(options: LifecycleOptions, context: ResolveCo
  * @throws QuiesceError ERR_OPTION_INVALID as {@link resolveLifecycleOptions}
  */
 export function resolveServerOptions(given: ServerOptions, context: ResolveContext): ResolvedServerOptions {
-  const options: ServerOptions = isFieldsOnly(given) ? ownFields<ServerOptions>(given) : given
+  const options = readOnce(given)
   const resolved = resolve(SERVER_OPTIONS, options, undefined, context)
   const { port, host, tls: _, http2: __, ...listening } = resolveOptions(LISTEN_OPTIONS, options, resolved.behind ? [resolved.behind] : [])
   const addresses = options.listeners ?? [{ port, host, tls: options.tls, http2: options.http2 }]
   const warnings = [...resolved.warnings, ...warningsOf('WARN_OUTSIDE_LIMITS', idleWarnings(listening.keepAliveTimeoutMs, resolved.behind))]
   return { ...resolved, ...listening, warnings, listeners: addresses.map(resolveListener) }
+}
+
+/** What cannot be read is refused with its name by those who check each option. */
+function readOnce(given: ServerOptions): ServerOptions {
+  try {
+    return isFieldsOnly(given) ? ownFields<ServerOptions>(given) : given
+  } catch {
+    return given
+  }
 }
 
 function resolve(

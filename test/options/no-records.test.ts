@@ -100,3 +100,33 @@ test('plain objects of another realm, those without a prototype, and instances w
   expect(() => life().addDestroy('a', nothing, runInNewContext("({ timeout: '1s' })"))).not.toThrow()
   expect(() => createLife({ ...silent, health: runInNewContext('({})') })).not.toThrow()
 })
+
+describe('what cannot be read is refused by its name:', () => {
+  const unreadable = (name: string) => Object.defineProperty({}, name, { enumerable: true, get: () => raise('no') })
+  const raise = (message: string): never => {
+    throw new Error(message)
+  }
+  const revoked = (): object => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    return proxy
+  }
+
+  test.each([
+    ['an option', 'deadline', () => createLife(unreadable('deadline'))],
+    ['an option of a server', 'port', () => createServer({ listener: nothing }, unreadable('port'))],
+    ['a field', 'health', () => createLife({ ...silent, health: unreadable('paths') })],
+    ['a field of the words', 'wording', () => createLife({ ...silent, wording: unreadable('name') })],
+    ['all options', 'options', () => createLife(revoked())],
+    ['one of them', 'reserves', () => createLife({ ...silent, reserves: revoked() })],
+    ['a list', 'exempt', () => createLife({ ...silent, exempt: revoked() as never })],
+    ['what a hook is given', 'options of pre-shutdown hook "a"', () => life().addPreShutdownHook('a', nothing, unreadable('timeout'))],
+    ['what a check is given', 'options of health check "a"', () => life().addReadyzCheck('a', nothing, revoked())],
+  ])('%s', (_, field, take) => {
+    expect(refusal(take)).toMatchObject({ code: 'ERR_OPTION_INVALID', details: { field } })
+  })
+
+  test('the name of a signal that is no text', () => {
+    expect(refusal(() => life().signal(Object.create(null) as never))).toMatchObject({ code: 'ERR_UNKNOWN_REFERENCE' })
+  })
+})

@@ -1,5 +1,5 @@
 import { didYouMean, meant } from '../../base/did-you-mean.ts'
-import { awaitHint, QuiesceError, show } from '../../base/errors.ts'
+import { awaitHint, QuiesceError, show, toError } from '../../base/errors.ts'
 import { ownFields } from '../../base/own-fields.ts'
 import { isFieldsOnly } from '../../base/records.ts'
 import { type AnyOption, lacks, type OptionTable, type Place } from './define.ts'
@@ -62,16 +62,26 @@ export class Problems {
       return ownFields({})
     }
     const usable: Record<string, unknown> = ownFields({})
-    for (const [name, given] of Object.entries(options)) {
-      const row = this.#row(name)
-      if (!row) this.#addUnknown(name, given)
-      else if (given !== undefined) {
-        const copied = row.fields && isFieldsOnly(given) ? ownFields(given) : Array.isArray(given) ? ownFields({ given }).given : given
-        if (row.accepts(copied)) usable[name] = copied
-        else this.#addRefused(name, row, copied)
+    for (const name of Object.keys(options)) {
+      try {
+        this.#check(name, options[name], usable)
+      } catch (thrown) {
+        // A getter, or a proxy, that throws when it is read.
+        const [field, allowed] = [this.label(name), 'a value that can be read']
+        const message = `${field}: cannot be read (${toError(thrown).message}), allowed: ${allowed}`
+        this.#problems.push({ field, given: undefined, allowed, message })
       }
     }
     return usable
+  }
+
+  #check(name: string, given: unknown, usable: Record<string, unknown>): void {
+    const row = this.#row(name)
+    if (!row) return this.#addUnknown(name, given)
+    if (given === undefined) return
+    const copied = row.fields && isFieldsOnly(given) ? ownFields(given) : Array.isArray(given) ? ownFields({ given }).given : given
+    if (row.accepts(copied)) usable[name] = copied
+    else this.#addRefused(name, row, copied)
   }
 
   /**
