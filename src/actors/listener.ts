@@ -33,6 +33,7 @@ export class Listener {
    */
   #bound: BoundAddress | undefined
   #unwatch: () => void = () => {}
+  #isGivenBack = false
   /** The events from before the life began, of a server that its owner binds. */
   readonly #early: EarlyEvents | undefined
 
@@ -73,9 +74,9 @@ export class Listener {
     return this.kind !== 'public'
   }
 
-  /** Its owner has still to call `listen()`. */
+  /** Its owner has still to call `listen()`, also of a server that was given back before that. */
   get awaitsOwner(): boolean {
-    return this.#target === undefined && this.#state === 'idle' && !this.server.listening && !this.#early?.isGiven
+    return this.#target === undefined && (this.#state === 'idle' || this.#isGivenBack) && !this.server.listening && !this.#early?.isGiven
   }
 
   /**
@@ -226,6 +227,7 @@ export class Listener {
    * Gives the server back as it was, and does not close it any more. A second call does nothing.
    */
   release(): void {
+    this.#isGivenBack = true
     this.#early?.[Symbol.dispose]()
     this.#state = 'closed'
     this.#bound = undefined

@@ -6,6 +6,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { newAttachedLife } from '../support/life.ts'
 import { fresh } from '../support/upstream-client.ts'
 import { Roadblock } from '../support/upstream-server.ts'
@@ -75,4 +76,19 @@ test('a server that listens again after its life has ended is an ordinary server
   await second.life.start()
   expect(await fresh(port, '/livez')).toMatchObject({ status: 200, body: 'ok' })
   expect(await second.end()).toMatchObject({ exitCode: 0 })
+})
+
+test('a server that is given back before the start is waited for as long as it takes, and stays its owner`s', async () => {
+  const server = createServer((_, response) => void response.end('theirs'))
+  onTestFinished(() => void server.close())
+  const t = newAttachedLife(server, { clock: new VirtualClock() })
+  ;(t.life as unknown as Disposable)[Symbol.dispose]()
+  const started = t.life.start()
+  await expect.poll(() => server.listenerCount('listening')).toBeGreaterThan(0)
+  await t.clock.advance(60_000)
+  expect(t.hasFired('StopRequested')).toBe(false)
+  server.listen(0, '127.0.0.1')
+  await started
+  expect((await t.end()).exitCode).toBe(0)
+  expect((await fresh((server.address() as AddressInfo).port, '/')).body).toBe('theirs')
 })
