@@ -77,8 +77,8 @@ export class Problems {
 
   #check(name: string, given: unknown, usable: Record<string, unknown>): void {
     const row = this.#row(name)
-    if (!row) return this.#addUnknown(name, given)
-    if (given === undefined) return
+    if (!row) this.#addUnknown(name, given)
+    if (!row || given === undefined) return
     const copied = row.fields && isFieldsOnly(given) ? ownFields(given) : Array.isArray(given) ? ownFields({ given }).given : given
     if (row.accepts(copied)) usable[name] = copied
     else this.#addRefused(name, row, copied)
