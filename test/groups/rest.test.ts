@@ -213,6 +213,43 @@ describe('watches', () => {
     expect(initial.frames.at(-1)).toBe('BOOKMARK so far')
   })
 
+  test('what leaves a selection is told as it was in it, and nothing else of it', async () => {
+    const api = await serveWidgets()
+    const { json } = api
+    const { body: first } = await json('POST', WIDGETS, widget('a', { labels: { on: 'yes' } }))
+    const from = `resourceVersion=${first['metadata'].resourceVersion as string}&timeoutSeconds=1`
+    const { body: left } = await json('PATCH', `${WIDGETS}/a`, { metadata: { labels: { on: 'no' } }, spec: { size: 9 } }, MERGE)
+    const { body: back } = await json('PATCH', `${WIDGETS}/a`, { metadata: { labels: { on: 'yes' } }, spec: { size: 10 } }, MERGE)
+    await json('DELETE', `${WIDGETS}/a`)
+    const seen = async (query: string) => {
+      const text = await (await api.ask(`${WIDGETS}?watch=1&${from}${query}`)).text()
+      const events = text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { type: string; object: Json })
+      return events.map(({ type, object }) => [type, object['metadata'].labels.on, object['spec'].size, object['metadata'].resourceVersion])
+    }
+    // In this order, so that frames that are kept for one would be seen by the other.
+    for (let times = 0; times < 2; times++) {
+      const [one, two, three] = await seen('&labelSelector=on%3Dyes')
+      expect([one, two]).toEqual([
+        ['DELETED', 'yes', 1, left['metadata'].resourceVersion],
+        ['ADDED', 'yes', 10, back['metadata'].resourceVersion],
+      ])
+      expect(three?.slice(0, 3)).toEqual(['DELETED', 'yes', 10])
+      const all = await seen('')
+      expect(all.map((each) => each.slice(0, 3))).toEqual([
+        ['MODIFIED', 'no', 9],
+        ['MODIFIED', 'yes', 10],
+        ['DELETED', 'yes', 10],
+      ])
+      expect((await seen('&labelSelector=on%3Dno')).map((each) => each.slice(0, 3))).toEqual([
+        ['ADDED', 'no', 9],
+        ['DELETED', 'no', 9],
+      ])
+    }
+  })
+
   test('a version that is forgotten is an ERROR, and then the end', async () => {
     const api = await serveWidgets()
     const first = (await api.json('POST', WIDGETS, widget('a'))).body['metadata'].resourceVersion as string

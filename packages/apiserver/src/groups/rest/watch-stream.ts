@@ -2,6 +2,7 @@ import { safeJson } from '../../encoding/json.ts'
 import { failureStatus } from '../../status.ts'
 import type { Failure } from '../../status-errors.ts'
 import type { ApiObject } from '../api-object.ts'
+import { orderedMeta } from '../object-meta.ts'
 import type { StorageEvent, StorageWatch } from '../storage/storage.ts'
 import { type OutputForm, objectAs } from './output.ts'
 import type { RestRequest } from './rest-request.ts'
@@ -141,11 +142,11 @@ export class WatchStream {
 
   #sendEvent(type: FrameType, event: StorageEvent): void {
     if (this.#isFirst) {
-      this.#send(type, this.#formed(event.object))
+      this.#send(type, this.#formed(shownBy(type, event)))
       return
     }
     const frames = framesOf(event, this.#form)
-    frames[type] ??= Buffer.from(frame(type, this.#formed(event.object)))
+    frames[type] ??= Buffer.from(frame(type, this.#formed(shownBy(type, event))))
     this.#write(frames[type])
   }
 
@@ -172,6 +173,17 @@ export class WatchStream {
   #write(piece: string | Buffer): void {
     if (!this.#rest.response.write(piece)) this.#isBlocked = true
   }
+}
+
+/**
+ * The object of a frame. A client that does not want the new one any more is shown the last one
+ * that it wanted, with the version of the change: of what it may not select it sees nothing. No
+ * other stream has a deletion of that event, which it may share its frames with.
+ */
+function shownBy(type: FrameType, { type: change, object, previous }: StorageEvent): ApiObject {
+  if (type !== 'DELETED' || change === 'DELETED' || previous === undefined) return object
+  const { resourceVersion } = object.metadata
+  return { ...previous, metadata: orderedMeta({ ...previous.metadata, ...(resourceVersion !== undefined && { resourceVersion }) }) }
 }
 
 type Frames = Partial<Record<FrameType, Buffer>>
