@@ -54,19 +54,39 @@ describe('a JSON patch (RFC 6902, appendix A)', () => {
     expect(JSON.stringify(target)).toBe(before)
   })
 
+  // Where the RFC says nothing, or otherwise, what upstream's library does.
+  test.each([
+    [{ a: {} }, [{ op: 'test', path: '/a/b', value: null }], { a: {} }],
+    [{ a: {} }, [{ op: 'test', path: '/a/b' }], { a: {} }],
+    [{}, [{ op: 'add', path: '/a' }], { a: null }],
+    [{ a: 1 }, [{ op: 'replace', path: '/a' }], { a: null }],
+    [[1, 2, 3], [{ op: 'remove', path: '/-1' }], [1, 2]],
+    [[1, 2, 3], [{ op: 'add', path: '/-1', value: 4 }], [1, 2, 3, 4]],
+    [[1, 2, 3], [{ op: 'replace', path: '/-3', value: 4 }], [4, 2, 3]],
+    [[1, 2, 3], [{ op: 'test', path: '/-1', value: 3 }], [1, 2, 3]],
+    [[1, 2, 3], [{ op: 'replace', path: '/00', value: 4 }], [4, 2, 3]],
+    [[1], null, [1]],
+  ])('%j with %j is %j', (target: unknown, patch: unknown, patched: unknown) => {
+    expect(jsonPatch(target, readJsonPatch(patch))).toEqual(patched)
+  })
+
   test.each([
     [{ op: 'test', path: '/a', value: 2 }],
     [{ op: 'remove', path: '/b' }],
     [{ op: 'replace', path: '/b', value: 1 }],
     [{ op: 'add', path: '/b/c', value: 1 }],
     [{ op: 'add', path: '/list/3', value: 1 }],
-    [{ op: 'add', path: '/list/01', value: 1 }],
+    [{ op: 'add', path: '/list/-4', value: 1 }],
+    [{ op: 'remove', path: '/list/-3' }],
+    [{ op: 'replace', path: '/list/1.0', value: 1 }],
+    [{ op: 'test', path: '/list/2', value: null }],
+    [{ op: 'test', path: '/b/c', value: null }],
+    [{ op: 'test', path: '/a/c', value: null }],
     [{ op: 'remove', path: '/list/-' }],
     [{ op: 'move', from: '/a', path: '/a/b' }],
     [{ op: 'copy', from: '/nothing', path: '/b' }],
     [{ op: 'nothing', path: '/a' }],
     [{ op: 'add', path: 'a', value: 1 }],
-    [{ op: 'add', path: '/a' }],
     [{ op: 'move', path: '/a' }],
     [{ op: 'test', path: '/toString/name', value: 'toString' }],
   ])('%j cannot be done', (operation) => {

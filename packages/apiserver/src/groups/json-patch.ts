@@ -14,7 +14,6 @@ interface Operation {
 }
 
 const NAMES: ReadonlySet<string> = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test'])
-const WITH_VALUE: ReadonlySet<string> = new Set(['add', 'replace', 'test'])
 const WITH_FROM: ReadonlySet<string> = new Set(['move', 'copy'])
 
 /**
@@ -22,6 +21,7 @@ const WITH_FROM: ReadonlySet<string> = new Set(['move', 'copy'])
  * @throws StatusError 400 for what is none, 413 for one with too many operations
  */
 export function readJsonPatch(given: unknown): readonly Operation[] {
+  if (given === null) return []
   if (!Array.isArray(given)) throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch')
   if (given.length > OPERATIONS_MAX)
     throw entityTooLarge(`The allowed maximum operations in a JSON patch is ${OPERATIONS_MAX}, got ${given.length}`)
@@ -30,8 +30,7 @@ export function readJsonPatch(given: unknown): readonly Operation[] {
     const { op, path, from } = each
     if (typeof op !== 'string' || !NAMES.has(op)) throw unprocessable()
     if (typeof path !== 'string' || (WITH_FROM.has(op) && typeof from !== 'string')) throw unprocessable()
-    if (WITH_VALUE.has(op) && !Object.hasOwn(each, 'value')) throw unprocessable()
-    return { op, path: pointer(path), from: typeof from === 'string' ? pointer(from) : [], value: each['value'] }
+    return { op, path: pointer(path), from: typeof from === 'string' ? pointer(from) : [], value: each['value'] ?? null }
   })
 }
 
@@ -56,7 +55,7 @@ export function jsonPatch(target: unknown, operations: readonly Operation[]): un
   let copied = 0
   for (const { op, path, from, value } of operations) {
     if (op === 'test') {
-      if (!isSameJson(read(root, path), value)) throw unprocessable()
+      if (!isSameJson(tested(root, path), value)) throw unprocessable()
     } else if (op === 'add') add(root, path, structuredClone(value))
     else if (op === 'remove') remove(root, path)
     else if (op === 'replace') replace(root, path, structuredClone(value))
@@ -88,14 +87,23 @@ function read(root: Root, path: readonly string[]): unknown {
 
 /** Undefined where there is nothing. */
 function inside(value: unknown, piece: string): unknown {
-  if (Array.isArray(value)) return value[indexOf(piece, value.length - 1)] as unknown
+  if (Array.isArray(value)) return value[indexOf(piece, value.length)] as unknown
   return isFields(value) && Object.hasOwn(value, piece) ? value[piece] : undefined
 }
 
-function indexOf(piece: string, max: number): number {
-  const index = /^(0|[1-9]\d{0,8})$/.test(piece) ? Number(piece) : Number.NaN
-  if (!(index <= max)) throw unprocessable()
+/** A place in a list of so many; a negative one is counted from its end, as upstream. */
+function indexOf(piece: string, count: number): number {
+  const given = /^[+-]?\d{1,9}$/.test(piece) ? Number(piece) : Number.NaN
+  const index = given < 0 ? given + count : given
+  if (!(index >= 0 && index < count)) throw unprocessable()
   return index
+}
+
+/** What is not there is null, as upstream, where there is something that it could be in. */
+function tested(root: Root, path: readonly string[]): unknown {
+  if (path.length === 0) return root.it
+  const [of, last] = holder(root, path)
+  return inside(of, last) ?? null
 }
 
 /** The list or object that a path ends in, and its last piece. */
@@ -111,14 +119,14 @@ function add(root: Root, path: readonly string[], value: unknown): void {
     return
   }
   const [of, last] = holder(root, path)
-  if (Array.isArray(of)) of.splice(last === '-' ? of.length : indexOf(last, of.length), 0, value)
+  if (Array.isArray(of)) of.splice(last === '-' ? of.length : indexOf(last, of.length + 1), 0, value)
   else setField(of, last, value)
 }
 
 function remove(root: Root, path: readonly string[]): void {
   if (path.length === 0) throw unprocessable()
   const [of, last] = holder(root, path)
-  if (Array.isArray(of)) of.splice(indexOf(last, of.length - 1), 1)
+  if (Array.isArray(of)) of.splice(indexOf(last, of.length), 1)
   else if (Object.hasOwn(of, last)) delete of[last]
   else throw unprocessable()
 }
@@ -129,7 +137,7 @@ function replace(root: Root, path: readonly string[], value: unknown): void {
     return
   }
   const [of, last] = holder(root, path)
-  if (Array.isArray(of)) of[indexOf(last, of.length - 1)] = value
+  if (Array.isArray(of)) of[indexOf(last, of.length)] = value
   else if (Object.hasOwn(of, last)) setField(of, last, value)
   else throw unprocessable()
 }
