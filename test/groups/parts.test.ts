@@ -21,6 +21,21 @@ test('a new object has no status, whatever was sent', async () => {
   expect([strict.code, strict.body['message']]).toEqual([400, expect.stringContaining('unknown field "status.more"')])
 })
 
+test('an object that is put has a name', async () => {
+  const { json } = await serveKind()
+  await json('POST', WIDGETS, widget('a'))
+  const named = 'the name of the object (a based on URL) was undeterminable'
+  for (const [method, path, body, type] of [
+    ['PUT', A, { ...widget('a'), metadata: {} }, JSON_TYPE],
+    ['PUT', STATUS, { ...widget('a'), metadata: undefined }, JSON_TYPE],
+    ['PATCH', A, { metadata: null }, MERGE_TYPE],
+    ['PATCH', A, [{ op: 'remove', path: '/metadata/name' }], JSON_PATCH_TYPE],
+  ] as const) {
+    const answer = await json(method, path, body, type)
+    expect([method, path, answer.code, answer.body['message']]).toEqual([method, path, 400, expect.stringContaining(named)])
+  }
+})
+
 test('a write of the object is not about its status, and one of its status not about the object', async () => {
   const { json } = await serveKind()
   await json('POST', WIDGETS, widget('a'))

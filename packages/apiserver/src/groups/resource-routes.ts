@@ -1,9 +1,9 @@
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
 import { OBJECT_TYPES } from '../encoding/write-object.ts'
-import { toError } from '../engine.ts'
+import { goQuote, toError } from '../engine.ts'
 import type { ApiHandler } from '../mux/path-mux.ts'
 import { sendStatus } from '../status.ts'
-import { internalError, StatusError } from '../status-errors.ts'
+import { badRequest, internalError, StatusError } from '../status-errors.ts'
 import { verbsOfResource } from './api-group.ts'
 import type { Route } from './container.ts'
 import { createObject } from './rest/create.ts'
@@ -96,6 +96,7 @@ const handlerOf =
   async (request) => {
     const exchange = apiExchangeOf(request) as ApiExchange
     try {
+      checkName(exchange.info.name)
       const rest = new RestRequest(exchange, served, subresource, world)
       passBarriers(rest)
       await verb(rest)
@@ -103,6 +104,19 @@ const handlerOf =
       answerFor(exchange, thrown, world)
     }
   }
+
+/**
+ * No object has a name that paths and keys would be read otherwise by.
+ * @throws StatusError 400
+ */
+function checkName(name: string): void {
+  const wrong = ['.', '..'].find((each) => each === name)
+  const part = ['/', '%'].find((each) => name.includes(each))
+  if (wrong !== undefined || part !== undefined)
+    throw badRequest(
+      `Name parameter invalid: ${goQuote(name)}: ${wrong === undefined ? `may not contain '${part ?? ''}'` : `may not be '${wrong}'`}`,
+    )
+}
 
 function answerFor(exchange: ApiExchange, thrown: unknown, world: RestWorld): void {
   const isAnswer = thrown instanceof StatusError

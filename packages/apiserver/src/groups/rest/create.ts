@@ -23,7 +23,7 @@ export async function createObject(rest: RestRequest): Promise<void> {
   const warn = (warning: string): void => world.warn(exchange, warning)
   const read = await decode({ part: rest.part, fieldValidation, warn })
   takeNamespace(rest, read.object)
-  if (read.object.metadata.resourceVersion !== undefined) throw badRequest('resourceVersion should not be set on objects to be created')
+  takeNoVersion(read.object)
   auditRequestObject(rest.request, read.object)
   const isAdmitted = hasAdmission(rest)
   const decoded = isAdmitted ? await mutated(rest, read, isDryRun) : read
@@ -39,6 +39,12 @@ export async function createObject(rest: RestRequest): Promise<void> {
     if (!isGenerated) throw alreadyExists(rest.qualified, name)
     if (tries === GENERATED_TRIES) throw generatedNameTaken(rest.qualified, name)
   }
+}
+
+/** What is new has no version yet; `0` says so, too. */
+function takeNoVersion({ metadata }: ApiObject): void {
+  if ((metadata.resourceVersion ?? '0') !== '0') throw badRequest('resourceVersion should not be set on objects to be created')
+  delete metadata.resourceVersion
 }
 
 /** The object as it would be stored; undefined: its key is taken. */

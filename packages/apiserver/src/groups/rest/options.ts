@@ -10,11 +10,16 @@ export function refuseOptions(kind: string, errors: readonly FieldError[]): void
   if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind, name: '' }, errors)
 }
 
-/** @throws StatusError 400 for what is no whole number */
+const INT64_MAX = 2n ** 63n - 1n
+
+/** @throws StatusError 400 for what is no whole number, or none of 64 bits */
 export function wholeNumber(text: string): number | undefined {
   if (text === '') return undefined
-  if (!/^[+-]?\d{1,19}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
-  return Number(text)
+  const wrong = (why: string) => badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: ${why}`)
+  if (!/^[+-]?\d+$/.test(text)) throw wrong('invalid syntax')
+  const value = BigInt(text.replace('+', ''))
+  if (value > INT64_MAX || value < -INT64_MAX - 1n) throw wrong('value out of range')
+  return Number(value)
 }
 
 /** What is there is true, but for `0` and `false`; undefined: it is not there. */
@@ -32,6 +37,8 @@ export interface ListOptions {
   readonly continueToken: string
   /** Empty: none. */
   readonly resourceVersion: string
+  /** Whether any version will do, however old: `0` was asked for. */
+  readonly isAtHand: boolean
   readonly match: string
   readonly sendInitialEvents: boolean | undefined
   readonly allowsBookmarks: boolean
@@ -44,18 +51,12 @@ export interface ListOptions {
 export function listOptions(rest: RestRequest, isWatch: boolean): ListOptions {
   const limit = wholeNumber(rest.query('limit')) ?? 0
   wholeNumber(rest.query('timeoutSeconds'))
-  const resourceVersion = rest.query('resourceVersion')
+  const given = rest.query('resourceVersion')
   const match = rest.query('resourceVersionMatch')
   const continueToken = rest.query('continue')
   const sendInitialEvents = flag(rest, 'sendInitialEvents')
-  refuseOptions(
-    'ListOptions',
-    isWatch ? watchErrors(match, sendInitialEvents) : listErrors(match, resourceVersion, continueToken, sendInitialEvents),
-  )
-  if (!/^\d{0,15}$/.test(resourceVersion))
-    throw badRequest(
-      `resourceVersion: Invalid value: ${goQuote(resourceVersion)}: strconv.ParseUint: parsing ${goQuote(resourceVersion)}: invalid syntax`,
-    )
+  refuseOptions('ListOptions', isWatch ? watchErrors(match, sendInitialEvents) : listErrors(match, given, continueToken, sendInitialEvents))
+  const resourceVersion = askedVersion(rest)
   const labelText = rest.query('labelSelector')
   const fields = fieldSelector(rest.query('fieldSelector'), rest.resource.isNamespaced)
   return {
@@ -64,11 +65,23 @@ export function listOptions(rest: RestRequest, isWatch: boolean): ListOptions {
     hasSelector: labelText.trim() !== '' || !fields.isEmpty,
     limit: limit > 0 ? limit : undefined,
     continueToken,
-    resourceVersion: resourceVersion === '0' ? '' : resourceVersion,
+    resourceVersion,
+    isAtHand: given !== '' && resourceVersion === '',
     match,
     sendInitialEvents,
     allowsBookmarks: flag(rest, 'allowWatchBookmarks') === true,
   }
+}
+
+/**
+ * The version that a read is to be of at least; empty: none, or any.
+ * @throws StatusError 400 for what is no version
+ */
+export function askedVersion(rest: RestRequest): string {
+  const text = rest.query('resourceVersion')
+  if (!/^\d{0,15}$/.test(text))
+    throw badRequest(`resourceVersion: Invalid value: ${goQuote(text)}: strconv.ParseUint: parsing ${goQuote(text)}: invalid syntax`)
+  return /^0*$/.test(text) ? '' : text
 }
 
 const MATCHES = ['Exact', 'NotOlderThan']

@@ -19,12 +19,11 @@ export function takeNamespace(rest: RestRequest, { metadata }: ApiObject): void 
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
 }
 
-/** @throws StatusError 400 for an object of another name than that of the request */
+/** @throws StatusError 400 for an object of another name than that of the request, or of none */
 export function takeName(rest: RestRequest, { metadata }: ApiObject): void {
   const { name } = rest.key
-  if (metadata.name === '') metadata.name = name
-  else if (metadata.name !== name)
-    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
+  if (metadata.name === '') throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+  if (metadata.name !== name) throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
 }
 
 /**

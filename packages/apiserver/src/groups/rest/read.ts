@@ -1,8 +1,8 @@
 import { badRequest, expired, notFound, StatusError, tooLargeResourceVersion } from '../../status-errors.ts'
 import type { ApiObject } from '../api-object.ts'
 import { decodeContinue, encodeContinue } from '../storage/continue-token.ts'
-import type { Page } from '../storage/storage.ts'
-import { type ListOptions, listOptions } from './options.ts'
+import type { Page, Storage } from '../storage/storage.ts'
+import { askedVersion, type ListOptions, listOptions } from './options.ts'
 import { listAs, negotiateOutput, type ObjectList, objectAs, send } from './output.ts'
 import type { RestRequest } from './rest-request.ts'
 
@@ -16,7 +16,24 @@ export async function storedObject(rest: RestRequest): Promise<ApiObject> {
 /** @see kubernetes/apiserver pkg/endpoints/handlers/get.go GetResource */
 export async function getObject(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'one')
+  const version = askedVersion(rest)
+  if (version !== '') await waitForVersion(rest, version)
   return send(rest, output, 200, objectAs(rest, output, await storedObject(rest)))
+}
+
+/**
+ * Waits until the storage has come to a version, as far as it knows of versions without an object.
+ * @throws StatusError 504 for one that does not come
+ */
+async function waitForVersion(rest: RestRequest, version: string): Promise<void> {
+  const { list } = rest.storage as Storage
+  if (list === undefined) return
+  const page = await list({ namespace: rest.namespace, matches: () => false, limit: 1, at: undefined, start: '', notOlderThan: version })
+  refuseTooLarge(version, page)
+}
+
+function refuseTooLarge(asked: string, { resourceVersion }: Page): void {
+  if (BigInt(asked) > BigInt(resourceVersion)) throw tooLargeResourceVersion(asked, resourceVersion)
 }
 
 /** @see kubernetes/apiserver pkg/endpoints/handlers/get.go ListResource */
@@ -46,7 +63,8 @@ export async function objectList(rest: RestRequest, options: ListOptions): Promi
   }
 }
 
-async function pageOf(rest: RestRequest, { labels, fields, limit, continueToken, resourceVersion, match }: ListOptions): Promise<Page> {
+async function pageOf(rest: RestRequest, options: ListOptions): Promise<Page> {
+  const { labels, fields, limit, continueToken, resourceVersion, isAtHand, match } = options
   const token = continueToken === '' ? undefined : decodeContinue(continueToken)
   if (token !== undefined && rest.namespace !== '' && !token.start.startsWith(`${rest.namespace}/`))
     throw badRequest('continue key is not valid: it is one of another namespace')
@@ -60,9 +78,9 @@ async function pageOf(rest: RestRequest, { labels, fields, limit, continueToken,
       at,
       start: token?.start ?? '',
       ...(at === undefined && resourceVersion !== '' && { notOlderThan: resourceVersion }),
+      ...(token === undefined && isAtHand && { notOlderThan: '0' }),
     })
-    if (at === undefined && resourceVersion !== '' && BigInt(resourceVersion) > BigInt(page.resourceVersion))
-      throw tooLargeResourceVersion(resourceVersion, page.resourceVersion)
+    if (at === undefined && resourceVersion !== '') refuseTooLarge(resourceVersion, page)
     return page
   } catch (thrown) {
     // The rest can be had, though not as it was: a client decides whether that will do.

@@ -164,7 +164,8 @@ export class StoreStorage implements Required<Omit<Storage, 'review'>> {
     const { at, notOlderThan } = query
     const read = (state: CachedState): Page => pageOf(state, query)
     if (at !== undefined) return cache?.at(Number(at), read)
-    return notOlderThan === undefined ? cache?.newest(read) : cache?.atLeast(Number(notOlderThan), read)
+    if (notOlderThan === undefined) return cache?.newest(read)
+    return notOlderThan === '0' ? cache?.atHand(read) : cache?.atLeast(Number(notOlderThan), read)
   }
 
   async #read(store: KeyValueStore, { namespace, matches, limit = Number.POSITIVE_INFINITY, at, start }: ListQuery): Promise<Page> {

@@ -65,6 +65,7 @@ export class WatchCache {
   #revision = 0
   #watch: StoreWatch | undefined
   #isClosed = false
+  #wasFilled = false
   /** Resolves when it follows the store; undefined: it does not, and no read has asked. */
   #following: Promise<void> | undefined
 
@@ -101,6 +102,19 @@ export class WatchCache {
     this.#following ??= this.#follow()
     await this.#following
     if (this.#revision < revision && !(await this.#comes(revision))) throw tooLargeResourceVersion(String(revision), String(this.#revision))
+  }
+
+  /**
+   * Reads what is there, or was there last where the store gives no more: it is filled anew
+   * meanwhile. Only what has never been filled is waited for.
+   * @throws StoreError
+   */
+  async atHand<T>(read: Read<T>): Promise<T> {
+    if (this.#watch !== undefined || !this.#wasFilled) return this.atLeast(0, read)
+    this.#following ??= this.#follow()
+    // Reads that need what is new are told.
+    this.#following.catch(() => {})
+    return read({ objects: this.#objects, keys: this.#keys, revision: this.#revision })
   }
 
   /** Reads what was there; undefined: that is not known here, or is yet to come. */
@@ -197,6 +211,7 @@ export class WatchCache {
     this.#keys = objects.map(([key]) => key)
     this.#revision = at as number
     this.#history = new History(window, this.#revision)
+    this.#wasFilled = true
     this.#watch = watchStore(
       this.#store,
       { ...range, after: this.#revision },
