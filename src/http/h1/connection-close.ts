@@ -1,9 +1,10 @@
-import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { wireExchangeOf } from '../exchange-of.ts'
+import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Wire, WireConnection, WireExchange } from '../ports.ts'
 
 /** The response's own `writeHead`, once ours stands in front of it. */
 const WRITE_HEAD: unique symbol = Symbol('quiesce.writeHead')
+/** The exchange of such a response: its `req` is the handler's, who may have taken it away. */
+const ANSWERED: unique symbol = Symbol('quiesce.answered')
 
 /** A wire whose clients are told in the heads of answers. */
 interface NotifiesByHead extends Wire {
@@ -17,7 +18,7 @@ interface NotifiesByHead extends Wire {
   closeGently(): void
 }
 
-type Armed = ServerResponse & { [WRITE_HEAD]?: ServerResponse['writeHead'] }
+type Armed = ServerResponse & { [WRITE_HEAD]?: ServerResponse['writeHead']; [ANSWERED]?: WireExchange }
 
 /**
  * How a client of HTTP/1.1 is told to leave: by `Connection: close` in the head of a response.
@@ -27,23 +28,25 @@ type Armed = ServerResponse & { [WRITE_HEAD]?: ServerResponse['writeHead'] }
  * waits behind this one. Told on an earlier response, that request would be lost. One whose head is
  * out already cannot tell any more: the next one on its connection does.
  */
-export function notifyBy({ response }: WireExchange, wire: NotifiesByHead): void {
+export function notifyBy(exchange: WireExchange, wire: NotifiesByHead): void {
+  const { response } = exchange
   if (!response) return
   wire.closeGently()
   if (response.headersSent) wire.isOverdue = true
-  else standBeforeHead(response)
+  else standBeforeHead(response, exchange)
 }
 
 /** {@link Wire.awaitHead} */
 export function awaitHead(exchange: WireExchange): void {
   const { response } = exchange
   if (response?.headersSent) exchange.headWritten()
-  else if (response) standBeforeHead(response)
+  else if (response) standBeforeHead(response, exchange)
 }
 
 /** A second call does nothing. */
-function standBeforeHead(response: Armed): void {
+function standBeforeHead(response: Armed, exchange: WireExchange): void {
   if (response[WRITE_HEAD]) return
+  response[ANSWERED] = exchange
   response[WRITE_HEAD] = response.writeHead
   response.writeHead = ourWriteHead
 }
@@ -56,16 +59,17 @@ const shouldNotifyNow = (exchange: WireExchange, { connection, isOverdue }: Noti
   connection.outstanding.newest === exchange && exchange.shouldNotify(isOverdue)
 
 /**
- * One function for all responses, so that arming one costs two assignments. `shouldKeepAlive =
+ * One function for all responses, so that arming one costs three assignments. `shouldKeepAlive =
  * false` is not enough: a `Connection: keep-alive` of the handler's own, as proxies and event
  * streams send it, takes precedence over it [measured].
  */
 const ourWriteHead = function writeHead(this: Armed, ...args: WriteHeadArgs): ServerResponse {
-  const exchange = wireExchangeOf(this.req) as WireExchange
-  const original = this[WRITE_HEAD] as (...args: WriteHeadArgs) => ServerResponse
+  const exchange = this[ANSWERED]
+  // An object of the handler's own, to which this function was copied, has neither.
+  const original = (this[WRITE_HEAD] ?? ServerResponse.prototype.writeHead) as (...args: WriteHeadArgs) => ServerResponse
   const [status] = args
   // A status below 200 is not the response yet. One without a client has no connection to tell of.
-  if (exchange.isOver || this.headersSent || !(status >= 200)) return original.apply(this, args)
+  if (!exchange || exchange.isOver || this.headersSent || !(status >= 200)) return original.apply(this, args)
   const wire = exchange.connection.wire as NotifiesByHead
   const notifies = shouldNotifyNow(exchange, wire)
   const result = original.apply(this, notifies ? withClose(this, args) : args)

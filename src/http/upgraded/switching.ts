@@ -18,6 +18,8 @@ const STATUS = /^HTTP\/1\.[01] (\d{3})/
  */
 export function goOnWhenSwitched(exchange: WireExchange, traffic: TrafficPort, begun: Buffer | undefined): void {
   const { connection } = exchange
+  // As it was asked: handlers may put anything in its place.
+  const asked = askedBy(exchange)
   let head: Buffer | undefined = Buffer.alloc(0)
   let webSocket: WebSocketWire | undefined
   const outgoing = new Outgoing(connection.wire.socket, (bytes) => {
@@ -25,7 +27,7 @@ export function goOnWhenSwitched(exchange: WireExchange, traffic: TrafficPort, b
     head = Buffer.concat([head, bytes])
     const end = head.indexOf(HEAD_END)
     if (end < 0 && head.length < HEAD_BYTES_MAX && mayBeHttp(head)) return
-    const switched = switchedBy(head.toString('latin1', 0, 12), exchange)
+    const switched = switchedBy(head.toString('latin1', 0, 12), asked)
     const rest = head.subarray(end + HEAD_END.length)
     head = undefined
     if (switched !== 'WebSocket') outgoing.restore()
@@ -42,12 +44,19 @@ export function goOnWhenSwitched(exchange: WireExchange, traffic: TrafficPort, b
 /** What begins otherwise is no answer, and will not become one. */
 const mayBeHttp = (head: Buffer): boolean => HTTP.startsWith(head.toString('latin1', 0, HTTP.length))
 
+/** A CONNECT, or the protocol that an upgrade names. */
+type Asked = 'CONNECT' | 'WebSocket' | 'another'
+
+function askedBy({ request: { method, headers } }: WireExchange): Asked {
+  if (method === 'CONNECT') return 'CONNECT'
+  return headers.upgrade?.toLowerCase() === 'websocket' ? 'WebSocket' : 'another'
+}
+
 /** Which protocol a connection goes on with after this answer; undefined: with its own. */
-function switchedBy(head: string, { request }: WireExchange): 'WebSocket' | 'another' | undefined {
+function switchedBy(head: string, asked: Asked): 'WebSocket' | 'another' | undefined {
   const status = STATUS.exec(head)?.[1]
   // A handler that writes something else than HTTP has begun with a protocol of its own.
   if (status === undefined) return 'another'
-  if (request.method === 'CONNECT') return status.startsWith('2') ? 'another' : undefined
-  if (status !== '101') return undefined
-  return request.headers.upgrade?.toLowerCase() === 'websocket' ? 'WebSocket' : 'another'
+  if (asked === 'CONNECT') return status.startsWith('2') ? 'another' : undefined
+  return status === '101' ? asked : undefined
 }
