@@ -33,7 +33,8 @@ export interface AttachedLife extends Life, Disposable {
  * what its handshake has chosen. The server may listen already, or as late as you like: start-up
  * waits for that, and fails when it cannot (ERR_LISTEN) or when the process has nothing left to do
  * (ERR_NOTHING_TO_SERVE). One that never listens, because it is given its sockets by
- * `server.emit('connection', socket)`, serves from the first of them on.
+ * `server.emit('connection', socket)`, or its requests by `emit('request', request, response)`,
+ * serves from the first of them on.
  * Requests are counted from here on; those that were under way are waited for with the last
  * connections, and cannot be named. An idle connection from before is known at once when it speaks
  * HTTP/1.1 without TLS, or has not begun its handshake; any other is known from its next request
@@ -50,9 +51,9 @@ export interface AttachedLife extends Life, Disposable {
  * ask elsewhere. Of their sessions that are older than the life, only those that send something are
  * told.
  *
- * Several servers are one unit: the life serves once all of them listen, or one is given a socket,
- * what is in flight on any is waited for by all, they stop accepting together, and the `close()` of
- * one is a stop of all.
+ * Several servers are one unit: the life serves once all of them listen, or one is given a socket
+ * or a request, what is in flight on any is waited for by all, they stop accepting together, and
+ * the `close()` of one is a stop of all.
  *
  * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, none of the others
  * has one then; ERR_OPTION_INVALID with one line for every bad option
@@ -107,8 +108,9 @@ export function attachLifecycleOn(
     for (const gate of gates) gate[Symbol.dispose]()
   }
   const dispose = (): void => {
-    giveBack()
+    // What a listener has put in front of a gate goes first.
     for (const listener of listeners) listener.release()
+    giveBack()
     older?.release()
   }
   // A server that listens again, or gets another life, is an ordinary one.

@@ -60,12 +60,12 @@ export class Listener {
     this.#early?.onFailure(failed)
   }
 
-  /** Calls back when it is given its first socket, and does not listen. */
+  /** Calls back when it is given its first socket or request, and does not listen. */
   onGiven(given: () => void): void {
     this.#early?.onGiven(given)
   }
 
-  /** Serves without listening: the server is given its sockets. */
+  /** Serves without listening: the server is given its sockets, or its requests. */
   serveGiven(): void {
     if (!this.server.listening) this.#early?.serve()
   }

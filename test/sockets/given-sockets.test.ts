@@ -1,6 +1,6 @@
 // Servers that never listen and are given their sockets: `emit('connection')` behind a server that
 // reads a PROXY header or tells TLS from plain text on one port, `emit('secureConnection')` behind
-// one that ends TLS. And servers whose `listen()` fails, whenever the life was put around them.
+// one that ends TLS, `emit('request')` behind one that chooses an application. And servers whose `listen()` fails, whenever the life was put around them.
 // Fails when: such a life never starts, or is ready before it has; its stop skips hooks or tells no
 // client; or an error of `listen()` is heard by nothing, is a crash, or is not what the start ends
 // with.
@@ -10,8 +10,10 @@ import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, connect, createServer as createFront, type Server, type Socket } from 'node:net'
 import { connect as connectSecurely, createServer as createSecureFront } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { EarlyEvents } from '#src/actors/early-events.ts'
 import type { AttachableServer } from '#src/attach.ts'
 import { pairFor } from '../support/certificates.ts'
+import { GivenStream } from '../support/given-stream.ts'
 import { H2Client } from '../support/h2-client.ts'
 import { newAttachedLife } from '../support/life.ts'
 import { RawClient } from '../support/raw-client.ts'
@@ -59,6 +61,10 @@ const KINDS: Readonly<Record<string, () => { servers: AttachableServer[]; front:
   'sockets of TLS, to a server with it': () => {
     const server = createSecureServer(PAIR, hello)
     return { servers: [server], front: createSecureFront(PAIR, (socket) => void server.emit('secureConnection', socket)), open: securely }
+  },
+  'requests of another server': () => {
+    const server = createServer(hello)
+    return { servers: [server], front: createServer((request, response) => void server.emit('request', request, response)), open: plainly }
   },
   'sockets of HTTP/2': () => {
     const server = createServer2((_, response) => void response.end('hello'))
@@ -110,6 +116,44 @@ describe.each(Object.entries(KINDS))('a server that is given %s', (_, make) => {
     await expect.poll(client.notified).toBe(true)
     expect(await report).toMatchObject({ exitCode: 0, connections: { notified: 1, forced: 0 } })
     expect(hasRunHook).toBe(true)
+  })
+})
+
+describe('a server that waits for its owner', () => {
+  const onStream = { socket: new GivenStream() }
+  const GIVEN: readonly (readonly [event: string, given: object, server: () => AttachableServer])[] = [
+    ...['connection', 'secureConnection'].map((event) => [event, new GivenStream(), () => createServer()] as const),
+    ...['request', 'checkContinue', 'checkExpectation', 'upgrade', 'connect'].map(
+      (event) => [event, onStream, () => createServer()] as const,
+    ),
+    ...['session', 'stream'].map((event) => [event, {}, () => createServer2()] as const),
+  ]
+
+  test.each(GIVEN)('begins with its first %s, and is then as it was', (event, given, make) => {
+    const server = make().removeAllListeners()
+    const early = new EarlyEvents(server)
+    let times = 0
+    early.onGiven(() => times++)
+    expect(server.listenerCount(event)).toBe(0)
+    server.emit('listening')
+    server.emit(event, { socket: {} })
+    expect(times).toBe(event === 'session' || event === 'stream' || event.endsWith('onnection') ? 1 : 0)
+    server.emit(event, given)
+    server.emit(event, given)
+    expect(times).toBe(1)
+    expect(Object.hasOwn(server, 'emit')).toBe(false)
+    early[Symbol.dispose]()
+    expect(server.eventNames()).toEqual([])
+  })
+
+  test('is as it was when it is given back before', () => {
+    const server = createServer()
+    const emit = server.emit.bind(server) as typeof server.emit
+    server.emit = emit
+    const t = newAttachedLife(server)
+    expect(server.emit).not.toBe(emit)
+    t.life.dispose()
+    expect(server.emit).toBe(emit)
   })
 })
 
