@@ -570,6 +570,18 @@ describe('held by a handler that writes its own frames', () => {
     expect(await t.end(stopped)).toMatchObject({ connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
   })
 
+  test('pieces that begin and end inside frames, as a proxy writes them, are cut at the end of a message', async () => {
+    const { t, client, socket } = await serveRaw()
+    const bytes = Buffer.concat(Array.from({ length: 40 }, () => text('x'.repeat(100))))
+    socket.write(bytes.subarray(0, 50))
+    const { report: stopped } = await notified(t)
+    for (let at = 50; at < bytes.length; at += 143) await new Promise((resolve) => socket.write(bytes.subarray(at, at + 143), resolve))
+    expect(await client.closeFrame()).toEqual(CLOSED)
+    expect(client.messages).toEqual(['x'.repeat(100)])
+    client.close()
+    expect(await t.end(stopped)).toMatchObject({ connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+  })
+
   test('one that has sent its own Close frame gets no second one', async () => {
     const { t, client, socket } = await serveRaw()
     socket.write(closeFrame(1012, 'restart'))

@@ -28,11 +28,26 @@ export class Outgoing {
   /** Writes, unseen. */
   readonly write = (...args: WriteArgs): boolean => this.#write.apply(this.#socket, args)
 
+  /**
+   * Sends from now on of each piece what `passes` says of it, calls back, and drops the rest.
+   * @param passes the number of bytes
+   */
+  cut(passes: (bytes: Uint8Array) => number, written: () => void): void {
+    this.#restore()
+    this.#shadow((...args) => {
+      const bytes = bytesOf(args)
+      const length = passes(bytes)
+      const goesOn = length < bytes.length ? this.write(bytes.subarray(0, length), callbackOf(args)) : this.write(...args)
+      written()
+      return goesOn
+    })
+  }
+
   /** Drops from now on what its holder writes, as if it had been sent. */
   silence(): void {
     this.#restore()
     this.#shadow((...args) => {
-      const callback = args.find((arg) => typeof arg === 'function') as (() => void) | undefined
+      const callback = callbackOf(args)
       if (callback) process.nextTick(callback)
       return true
     })
@@ -47,6 +62,8 @@ export class Outgoing {
     this.#restore = override(this.#socket, 'write', write as Socket['write'])
   }
 }
+
+const callbackOf = (args: WriteArgs): (() => void) | undefined => args.find((arg) => typeof arg === 'function') as (() => void) | undefined
 
 const bytesOf = ([chunk, encoding]: WriteArgs): Uint8Array =>
   typeof chunk === 'string' ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8') : chunk

@@ -66,7 +66,6 @@ export class WebSocketWire extends UpgradedWire {
       this.#boundaries = new FrameBoundaries()
     }
     this.#boundaries.passed(bytes)
-    if (this.#isClosing) this.#closeByFrame(this.#boundaries)
   }
 
   override askedToEnd(exchange: WireExchange, why: string, endBy: number): void {
@@ -148,8 +147,21 @@ export class WebSocketWire extends UpgradedWire {
     if (holder && closeBy(holder, this.#why)) this.#closed()
     else {
       this.#boundaries ??= new FrameBoundaries()
-      this.#closeByFrame(this.#boundaries)
+      const boundaries = this.#boundaries
+      this.#closeByFrame(boundaries)
+      // A proxy passes on pieces that begin and end anywhere: the boundary is inside one.
+      if (!this.#hasClosed)
+        this.#outgoing.cut(
+          (bytes) => this.#passesOf(bytes, boundaries),
+          () => this.#closeByFrame(boundaries),
+        )
     }
+  }
+
+  /** How much of a piece is written before our Close frame. */
+  #passesOf(bytes: Uint8Array, boundaries: FrameBoundaries): number {
+    const toBoundary = this.#hasClosed ? bytes.length : boundaries.passedToBoundary(bytes)
+    return boundaries.isLost ? bytes.length : toBoundary
   }
 
   #closeByFrame(boundaries: FrameBoundaries): void {
