@@ -5,14 +5,17 @@ import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { Duplex } from 'node:stream'
 import { connect as connectSecurely } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { pairFor } from '../support/certificates.ts'
+import { GivenStream } from '../support/given-stream.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { Latch, rig, UNBOUNDED } from './rig.ts'
 
 const PAIR = pairFor({ names: ['localhost'] })
+/** Of a socket of TLS, too, where its types do not have it. */
+const HALF_OPEN = { allowHalfOpen: true }
+
 const HANDLERS: Readonly<Record<string, RequestListener>> = {
   'in the step in which it is called': (_, response) => void response.end('hello'),
   'after some promises': async (_, response) => {
@@ -27,29 +30,21 @@ const HANDLERS: Readonly<Record<string, RequestListener>> = {
 }
 const POST = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello'
 
-/** A stream that is no socket, on which all of `sent` and the end behind it come in one read. */
-function sentWhole(sent: string): { readonly stream: Duplex; readonly answer: () => string } {
-  let answer = ''
-  const stream = new Duplex({
-    allowHalfOpen: true,
-    read: () => undefined,
-    write: (chunk, _, done) => {
-      answer += String(chunk)
-      done()
-    },
-  })
+/** All of `sent` and the end behind it come in one read. */
+function sentWhole(sent: string): GivenStream {
+  const stream = new GivenStream()
   stream.push(sent)
   stream.push(null)
-  return { stream, answer: () => answer }
+  return stream
 }
 
 describe.each(Object.entries(HANDLERS))('a handler that answers %s', (_, handler) => {
   test('answers a client whose end comes in the same read as its request, when clients are notified', async () => {
     const { server, traffic } = await rig(handler)
     traffic.beginNotifying({ how: 'after-delay', delayMs: 1_000 })
-    const { stream, answer } = sentWhole(POST)
+    const stream = sentWhole(POST)
     server.emit('connection', stream)
-    await expect.poll(answer).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*hello/)
+    await expect.poll(() => stream.sent).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*hello/)
   })
 
   test('the same over TLS', async () => {
@@ -64,7 +59,7 @@ describe.each(Object.entries(HANDLERS))('a handler that answers %s', (_, handler
     })
     traffic.beginNotifying({ how: 'after-delay', delayMs: 1_000 })
     const { port } = server.address() as AddressInfo
-    const socket = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false, allowHalfOpen: true })
+    const socket = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false, ...HALF_OPEN })
     await once(socket, 'secureConnect')
     const client = RawClient.on(socket)
     onTestFinished(() => client.abort())
@@ -104,20 +99,20 @@ describe.each(Object.entries(HANDLERS))('a handler that answers %s', (_, handler
 test('requests that came before the end of their client are answered in their order, and the last one tells', async () => {
   const { server, traffic } = await rig((request, response) => void response.end(request.url))
   traffic.beginNotifying({ how: 'at-once', delayMs: 0 })
-  const { stream, answer } = sentWhole(['/1', '/2', '/3'].map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''))
+  const stream = sentWhole(['/1', '/2', '/3'].map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''))
   server.emit('connection', stream)
-  await expect.poll(() => answer().match(/\/\d$|\/\d(?=HTTP)/g)).toEqual(['/1', '/2', '/3'])
-  expect(answer().match(/^Connection: .*$/gim)).toEqual(['Connection: keep-alive', 'Connection: keep-alive', 'Connection: close'])
+  await expect.poll(() => stream.sent.match(/\/\d$|\/\d(?=HTTP)/g)).toEqual(['/1', '/2', '/3'])
+  expect(stream.sent.match(/^Connection: .*$/gim)).toEqual(['Connection: keep-alive', 'Connection: keep-alive', 'Connection: close'])
 })
 
 test('an end is heard once, after requests that gathered and after those that did not', async () => {
   const { server, traffic } = await rig((_, response) => void response.end('hello'))
   let ends = 0
   server.on('connection', (socket) => socket.on('end', () => ends++))
-  server.emit('connection', sentWhole(POST).stream)
+  server.emit('connection', sentWhole(POST))
   await expect.poll(() => ends).toBe(1)
   traffic.beginNotifying({ how: 'after-delay', delayMs: 1_000 })
-  const { stream } = sentWhole(POST)
+  const stream = sentWhole(POST)
   server.emit('connection', stream)
   await expect.poll(() => ends).toBe(2)
   expect(Object.hasOwn(stream, 'emit')).toBe(false)

@@ -10,10 +10,12 @@ import type { Duplex } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { type LifecycleOptions, markWatch, shutdownSignalOf } from '#src/index.ts'
+import { GivenStream } from '../support/given-stream.ts'
 import { H2Client } from '../support/h2-client.ts'
 import { newAttachedLife } from '../support/life.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { POLL } from '../support/upstream-client.ts'
+import { rig } from './rig.ts'
 
 const GRACE_MS = 4_000
 const LAST_CALL_MS = 300
@@ -207,4 +209,55 @@ test('a handler that knows of its end has the grace for it, and is cut then with
   onTestFinished(() => clearInterval(sending))
   expect(await t.end()).toMatchObject({ exitCode: 0, watches: { after: 1, cut: [{ name: 'CONNECT x:1' }] }, connections: { forced: 1 } })
   expect(() => markWatch(request() as object)).not.toThrow()
+})
+
+describe.each(['CONNECT', 'a socket that a listener of connection speaks on'])('on a stream that is no socket: %s', (kind) => {
+  async function begun() {
+    const { serve } = KINDS[kind] as Kind
+    let sender: Duplex | undefined
+    const server = serve((to) => {
+      to.write('begin')
+      sender = to
+    })
+    const t = newAttachedLife(server, {
+      clock: new VirtualClock(),
+      options: { watchGrace: GRACE_MS, lastCall: LAST_CALL_MS, deadline: '10s' },
+    })
+    const started = t.life.start()
+    const stream = new GivenStream()
+    server.emit('connection', stream)
+    stream.push('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await expect.poll(() => stream.sent, POLL).toContain('begin')
+    await started
+    return { t, stream, send: () => void sender?.write('.') }
+  }
+
+  test('is ended when nothing moves any more, without cost or name', async () => {
+    const { t } = await begun()
+    const report = await t.end()
+    expect(report).toMatchObject({ exitCode: 0, watches: { after: 0, cut: [] }, connections: { forced: 0, forcedNames: [] } })
+    expect(report.connections.byProtocol?.at(-1)).toMatchObject({ protocol: 'tunnel', idleUnnotified: 1 })
+    expect(t.sinceStop('ConnectionsClosed')).toBeLessThan(LAST_CALL_MS + 2 * STILL_MS)
+  })
+
+  test.each(['sent', 'received'])('is cut when its time is over and it is still %s', async (way) => {
+    const { t, stream, send } = await begun()
+    const moving = setInterval(() => (way === 'sent' ? send() : stream.push('.')), 1)
+    onTestFinished(() => clearInterval(moving))
+    expect(await t.end()).toMatchObject({ exitCode: 5, connections: { forced: 1 } })
+  })
+})
+
+test('an upgrade on a stream that is no socket, whose handler fails in the middle of its answer, is broken off', async () => {
+  const { server, facts } = await rig(undefined)
+  server.on('upgrade', (_request, socket: Socket) => {
+    socket.write('HTTP/1.1 101')
+    throw new Error('in the middle')
+  })
+  const stream = new GivenStream()
+  server.emit('connection', stream)
+  stream.push('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n')
+  await expect.poll(() => stream.destroyed).toBe(true)
+  expect(stream.sent).not.toContain('500')
+  expect(facts).toMatchObject([{ type: 'error', where: 'handler GET /' }])
 })

@@ -7,8 +7,8 @@ import { answerOfUpgrade } from '../upgrade-answer.ts'
 interface AnswersUpgrades {
   readonly socket: Socket
   readonly connection: WireConnection
-  /** `socket.bytesWritten` when the upgrade arrived: more than that now is an answer begun. */
-  readonly bytesWrittenBefore: number
+  /** Whether some of an answer is written. */
+  hasBegun(exchange: WireExchange): boolean
 }
 
 /**
@@ -26,7 +26,7 @@ export function refuseHttp1(exchange: WireExchange, answer: WireAnswer, wire: An
 /** Answers in place of a handler that has failed, or breaks off what it has sent a part of. */
 export function fail(exchange: WireExchange, answer: WireAnswer | undefined, wire: AnswersUpgrades): void {
   const response = exchange.response ?? answerOfUpgrade(exchange)
-  if (!response) failUpgrade(answer, wire)
+  if (!response) failUpgrade(exchange, answer, wire)
   else if (response.writableEnded) return
   else if (response.headersSent || !answer) response.destroy()
   else answerAnew(response, answer)
@@ -45,9 +45,9 @@ function answerAnew(response: ServerResponse, { status, headers, body }: WireAns
   }
 }
 
-function failUpgrade(answer: WireAnswer | undefined, wire: AnswersUpgrades): void {
-  const { socket, bytesWrittenBefore } = wire
-  if (answer && socket.bytesWritten === bytesWrittenBefore && socket.writable) answerUpgrade(answer, wire)
+function failUpgrade(exchange: WireExchange, answer: WireAnswer | undefined, wire: AnswersUpgrades): void {
+  const { socket } = wire
+  if (answer && !wire.hasBegun(exchange) && socket.writable) answerUpgrade(answer, wire)
   else socket.destroy()
 }
 

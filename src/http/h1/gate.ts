@@ -97,7 +97,7 @@ export function openHttp1Gate(
     // A request comes after the body of the one before it, which need not be kept.
     wire.unread = undefined
     if (response) endWithItsResponse(exchange, response)
-    else wire.bytesWrittenBefore = socket.bytesWritten
+    else wire.upgrading()
     // The socket closed before the request reached us, so its 'close' has fired already.
     if (socket.destroyed) setImmediate(() => connection.closed())
     return exchange

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import { isParsed } from '../../base/node-internals.ts'
+import { type Carried, carriedBy } from '../carried.ts'
 import type { Wire, WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { tlsOf } from '../tls/version.ts'
 import { Lingering } from '../traffic/lingering.ts'
@@ -38,10 +39,14 @@ export class Http1Wire implements Wire {
   isOverdue = false
   /** A request that was answered before all of its body had come. The rest is not waited for. */
   unread: IncomingMessage | undefined = undefined
-  /** `socket.bytesWritten` when an upgrade arrived: more than that now is an answer begun. */
-  bytesWrittenBefore = 0
-  /** The same when the last exchange was over: more than that now is no answer to a request. */
-  #bytesAnswered = 0
+  readonly #carried: Carried
+  /** How much was written when an upgrade arrived: more than that now is an answer begun. */
+  #writtenBefore = 0
+  /**
+   * The same when the last request was answered, by whatever: more than that now is no answer to
+   * one.
+   */
+  #writtenAsAnswers = 0
   readonly #clock: Clock
   #lingering: Lingering | undefined = undefined
 
@@ -49,6 +54,7 @@ export class Http1Wire implements Wire {
   constructor(socket: Socket, traffic: TrafficPort, connection?: WireConnection) {
     this.socket = socket
     this.#clock = traffic.clock
+    this.#carried = carriedBy(socket)
     ;(socket as Tagged)[WIRE] = this
     socket.once('close', onSocketClose)
     this.connection = connection ?? traffic.opened(this)
@@ -60,7 +66,7 @@ export class Http1Wire implements Wire {
   }
 
   get hasSent(): boolean {
-    return this.socket.bytesRead > 0
+    return this.#carried.bytesRead > 0
   }
 
   notifyBy(exchange: WireExchange): void {
@@ -88,7 +94,7 @@ export class Http1Wire implements Wire {
   }
 
   hasBegun({ response }: WireExchange): boolean {
-    return response ? hasBegun(response) : this.socket.bytesWritten > this.bytesWrittenBefore
+    return response ? hasBegun(response) : this.#carried.bytesWritten > this.#writtenBefore
   }
 
   isStreaming({ response }: WireExchange): boolean {
@@ -141,7 +147,17 @@ export class Http1Wire implements Wire {
 
   over({ request }: WireExchange): void {
     if (!request.complete) this.unread = request
-    this.#bytesAnswered = this.socket.bytesWritten
+    this.answered()
+  }
+
+  /** What has been written so far are answers, also those of node to what no handler has seen. */
+  answered(): void {
+    this.#writtenAsAnswers = this.#carried.bytesWritten
+  }
+
+  /** An upgrade has arrived, and nothing of its answer is written. */
+  upgrading(): void {
+    this.#writtenBefore = this.#carried.bytesWritten
   }
 
   /**
@@ -150,7 +166,7 @@ export class Http1Wire implements Wire {
    */
   taken(): Wire | undefined {
     const { socket, connection } = this
-    const isTaken = socket.bytesWritten > this.#bytesAnswered || (!isParsed(socket) && this.hasSent)
+    const isTaken = this.#carried.bytesWritten > this.#writtenAsAnswers || (!isParsed(socket) && this.hasSent)
     if (!isTaken || socket.writableEnded) return undefined
     const wire = new UpgradedWire(connection, this.#clock)
     wire.endWhenStill()

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import { untakenBytes } from '../../base/node-internals.ts'
+import { carriedBy } from '../carried.ts'
 
 /**
  * A transfer that moves no byte for so long is over, or stands still. It is what TCP waits for
@@ -88,4 +89,7 @@ export class Movement {
  * Changes with every byte that a socket has read, was given to write, or has sent of that: of a
  * file that is written in one piece nothing else moves for a long time.
  */
-export const movedOn = (socket: Socket): number => socket.bytesRead + 2 * socket.bytesWritten - untakenBytes(socket)
+export function movedOn(socket: Socket): number {
+  const { bytesRead, bytesWritten, taken = -untakenBytes(socket) } = carriedBy(socket)
+  return bytesRead + 2 * bytesWritten + taken
+}
