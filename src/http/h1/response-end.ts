@@ -1,8 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { isMadeByNode } from '../../base/node-internals.ts'
 import { wireExchangeOf } from '../exchange-of.ts'
 import type { WireExchange } from '../ports.ts'
+import { http1WireOf } from './wire.ts'
 
 /** Node publishes here when a response has been sent whole. */
 const RESPONSE_FINISH = 'http.server.response.finish'
@@ -54,5 +56,9 @@ function isBeingSentByNode(response: ServerResponse, request: IncomingMessage): 
 
 function onFinish(message: unknown): void {
   wasHeard = true
-  wireExchangeOf((message as { readonly request: IncomingMessage }).request)?.end()
+  const { request, socket } = message as { readonly request: IncomingMessage; readonly socket?: Socket }
+  const exchange = wireExchangeOf(request)
+  if (exchange) exchange.end()
+  // Node answers some by itself, such as a false `Expect`.
+  else if (socket) http1WireOf(socket)?.answered()
 }
