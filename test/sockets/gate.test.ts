@@ -1,8 +1,10 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { Agent, request as clientRequest, createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { newAttachedLife } from '../support/life.ts'
 import { rig } from './rig.ts'
 
 const ok = (_request: IncomingMessage, response: ServerResponse): void => {
@@ -155,6 +157,34 @@ describe('Expect', () => {
     const other = await connect()
     expect((await other.ask('GET', '/', { headers: { Expect: 'miracle' } })).body).toBe('a miracle')
     expect(counted).toBe(1)
+  })
+})
+
+describe('a request that the program makes up', () => {
+  test.each([
+    ['with a socket that is none', { socket: new EventEmitter() }],
+    ['without a socket', {}],
+  ])('%s, is its listeners’ alone: nothing is counted, started or waited for', async (_, made) => {
+    const request = { method: 'GET', url: '/', headers: {}, ...made }
+    const seen: unknown[] = []
+    const server = createServer((...args) => seen.push(args))
+    server.on('upgrade', (...args) => seen.push(args))
+    const t = newAttachedLife(server, { clock: new VirtualClock() })
+    const response = { end: () => undefined }
+    expect(server.emit('request', request, response)).toBe(true)
+    expect(t.life.counts()).toMatchObject({ requests: 0, connections: { open: 0 } })
+    server.listen(0, '127.0.0.1')
+    await t.life.start()
+    server.emit('request', request, response)
+    server.emit('upgrade', request, {}, Buffer.alloc(0))
+    expect(seen).toEqual([
+      [request, response],
+      [request, response],
+      [request, {}, Buffer.alloc(0)],
+    ])
+    expect(t.life.counts()).toMatchObject({ requests: 0, watches: 0, connections: { open: 0 } })
+    expect(await t.end()).toMatchObject({ exitCode: 0, connections: { forced: 0 }, errors: [], warnings: [] })
+    expect(t.sinceStop('ConnectionsClosed')).toBeLessThan(1_000)
   })
 })
 
