@@ -2,16 +2,30 @@
 // not what was written. Fails when: an acknowledged write is lost, a revision is used twice, what
 // is not durable is read, garbage is read, or the file grows for ever.
 import { spawn, spawnSync } from 'node:child_process'
-import { closeSync, openSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { isBuiltin, syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import workerThreads, { type Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type FileEngineOptions, fileEngine, verifyFile } from '#apiserver/store/file-engine.ts'
-import { type KeyValueStore, withPrefix } from '#apiserver/store/key-value-store.ts'
+import { type KeyValueStore, type OpenContext, type StoreCondition, withPrefix } from '#apiserver/store/key-value-store.ts'
 import type { StoreError } from '#apiserver/store/store-error.ts'
 import { generator } from '../support/random.mjs'
 import { seed } from '../support/seed.ts'
@@ -52,8 +66,8 @@ function watchThreads(): readonly Worker[] {
   return threads
 }
 
-async function openFile(options: FileEngineOptions): Promise<KeyValueStore> {
-  const store = await fileEngine(options).open({ signal: new AbortController().signal, onCondition: () => {} })
+async function openFile(options: FileEngineOptions, onCondition: OpenContext['onCondition'] = () => {}): Promise<KeyValueStore> {
+  const store = await fileEngine(options).open({ signal: new AbortController().signal, onCondition })
   onTestFinished(() => store.close())
   return store
 }
@@ -206,6 +220,137 @@ else {
       await life.kill()
       const store = await openFile({ path })
       expect(await store.revision()).toBe(acknowledged)
+    })
+  })
+
+  describe('a file that is open', () => {
+    const bytes = Buffer.from('x')
+
+    /** A store with one key whose file can be tampered with, and what it has said of itself. */
+    async function opened(compactionInterval = 3_600_000) {
+      const folder = join(await folderOf(), 'inside')
+      mkdirSync(folder)
+      const path = join(folder, 'store.db')
+      const conditions: StoreCondition[] = []
+      const store = await openFile({ path, compactionInterval }, (condition) => void conditions.push(condition))
+      await store.put({ key: '/before', value: bytes })
+      return { folder, path, store, conditions }
+    }
+
+    const saidOf = (conditions: readonly StoreCondition[]) =>
+      conditions.map((each) => (each.is === 'ready' ? '' : each.error.message)).join('\n')
+
+    const refusedWrite = (store: KeyValueStore) =>
+      store.put({ key: '/refused', value: bytes }).then(
+        () => undefined,
+        (error: StoreError) => error,
+      )
+
+    const CASES: readonly (readonly [what: string, said: string, away: (path: string) => () => void])[] = [
+      [
+        'and removed',
+        'store.db was removed',
+        (path) => {
+          renameSync(path, `${path}.aside`)
+          return () => renameSync(`${path}.aside`, path)
+        },
+      ],
+      [
+        'and replaced by its own copy',
+        'store.db was replaced',
+        (path) => {
+          copyFileSync(path, `${path}.copy`)
+          renameSync(path, `${path}.aside`)
+          renameSync(`${path}.copy`, path)
+          return () => renameSync(`${path}.aside`, path)
+        },
+      ],
+      [
+        'without the log that it had',
+        'the log of',
+        (path) => {
+          renameSync(`${path}-wal`, `${path}.aside`)
+          return () => renameSync(`${path}.aside`, `${path}-wal`)
+        },
+      ],
+      [
+        'in a folder that gets another name',
+        'store.db was removed',
+        (path) => {
+          renameSync(dirname(path), `${dirname(path)}.aside`)
+          return () => renameSync(`${dirname(path)}.aside`, dirname(path))
+        },
+      ],
+    ]
+
+    test.for(CASES)('%s is read and not written, until it is back', async ([, said, away]) => {
+      const { path, store, conditions } = await opened()
+      const back = away(path)
+      const refused = await refusedWrite(store)
+      expect(refused).toMatchObject({ reason: 'unavailable', message: expect.stringContaining(said) })
+      expect(refused?.message).toMatch(/would be lost.*Put the file back.*end the server/s)
+      expect(conditions.map(({ is }) => is)).toEqual(['degraded'])
+      expect((await store.get('/before')).entry?.value).toEqual(new Uint8Array(bytes))
+      back()
+      await expect.poll(() => conditions.at(-1)?.is).toBe('ready')
+      expect(await store.put({ key: '/after', value: bytes })).toMatchObject({ isDone: true, revision: 3 })
+      await store.close()
+      const { entries } = await (await openFile({ path })).range({ from: '' })
+      expect(entries.map(({ key }) => key)).toEqual(['/after', '/before'])
+    })
+
+    test('and emptied is not written', async () => {
+      const { path, store } = await opened()
+      truncateSync(path)
+      expect(await refusedWrite(store)).toMatchObject({ reason: 'unavailable', message: expect.stringContaining('removed or emptied') })
+    })
+
+    test('without its log has all of it when its process is killed', async () => {
+      const path = join(await folderOf(), 'store.db')
+      const life = new StoreProcess({ path })
+      await life.hears((said) => 'opened' in said)
+      await life.put('/acknowledged', 10)
+      rmSync(`${path}-wal`)
+      expect(await life.put('/refused', 10)).toMatchObject({ failed: 'unavailable' })
+      await life.kill()
+      const { entries } = await (await openFile({ path })).range({ from: '' })
+      expect(entries.map(({ key }) => key)).toEqual(['/acknowledged'])
+    })
+
+    test('and removed is missed though nothing is written, and none is made instead of it', async () => {
+      const { path, store, conditions } = await opened(10)
+      rmSync(path)
+      await expect.poll(() => conditions.at(-1)?.is).toBe('degraded')
+      await store.close()
+      expect(existsSync(path)).toBe(false)
+    })
+
+    test('and whose log is removed is not begun anew by a thread that is', async () => {
+      const threads = watchThreads()
+      const { path, store, conditions } = await opened()
+      renameSync(path, `${path}.aside`)
+      renameSync(`${path}-wal`, `${path}.aside-wal`)
+      await threads[0]?.terminate()
+      // All that was written is in the log.
+      renameSync(`${path}.aside`, path)
+      await expect.poll(() => saidOf(conditions)).toContain('it is not begun anew')
+      renameSync(`${path}.aside-wal`, `${path}-wal`)
+      await expect.poll(() => conditions.at(-1)?.is).toBe('ready')
+      expect((await store.get('/before')).entry?.value).toEqual(new Uint8Array(bytes))
+    })
+
+    test('and removed is not begun anew by a thread that is', async () => {
+      const threads = watchThreads()
+      const { path, store, conditions } = await opened()
+      renameSync(path, `${path}.aside`)
+      renameSync(`${path}-wal`, `${path}.aside-wal`)
+      await threads[0]?.terminate()
+      await expect.poll(() => saidOf(conditions)).toContain('it is not opened again')
+      expect([existsSync(path), conditions.at(-1)?.is]).toEqual([false, 'lost'])
+      renameSync(`${path}.aside-wal`, `${path}-wal`)
+      renameSync(`${path}.aside`, path)
+      await expect.poll(() => conditions.at(-1)?.is).toBe('ready')
+      expect(await store.put({ key: '/after', value: bytes })).toMatchObject({ isDone: true, revision: 3 })
     })
   })
 
@@ -399,6 +544,13 @@ else {
       expect(readFileSync(`${path}-wal`).equals(bytes)).toBe(true)
       renameSync(`${path}.moved`, path)
       expect((await (await openFile({ path })).range(withPrefix('/k/'))).count).toBe(50)
+    })
+
+    test('a log that cannot be read is not taken for none', async () => {
+      const path = await written(await folderOf(), 50, true)
+      renameSync(`${path}-wal`, `${path}-wal.aside`)
+      mkdirSync(`${path}-wal`)
+      expect(await refusalOf({ path })).toMatchObject({ reason: 'unavailable', message: expect.stringContaining('EISDIR') })
     })
 
     test('a file of something else is left as it is', async () => {

@@ -54,8 +54,9 @@ export class FileCompactor {
     const old = this.#samples.findLastIndex(({ at }) => at <= clock.now() - historyMs)
     const sample = this.#samples[old]
     this.#samples.splice(0, old + 1)
-    // One that fails is tried again the next time.
-    if (sample !== undefined && isWritable()) await compact(sample.revision).catch(() => undefined)
+    // One that fails is tried again the next time. Where nothing is old enough, it is still seen
+    // whether the file is in its place.
+    if (isWritable()) await compact(sample?.revision ?? 0).catch(() => undefined)
     if (!this.#isStopped) this.#wait()
   }
 }

@@ -33,7 +33,14 @@ export interface ChangeRow {
 }
 
 export type Request =
-  | { readonly op: 'open'; readonly path: string; readonly isVerified: boolean; readonly revision?: number | undefined }
+  | {
+      readonly op: 'open'
+      readonly path: string
+      readonly isVerified: boolean
+      readonly revision?: number | undefined
+      /** The file that has to be there, as an answer has said which it is; left out: any, or none. */
+      readonly file?: string | undefined
+    }
   | { readonly op: 'write'; readonly writes: readonly WriteRequest[]; readonly bytes: Uint8Array }
   | { readonly op: 'get'; readonly key: string; readonly at: number | undefined }
   | {
@@ -54,7 +61,7 @@ export type Request =
 
 /** What is asked with an operation is answered with that. */
 export interface Answers {
-  readonly open: { readonly revision: number; readonly compacted: number }
+  readonly open: { readonly revision: number; readonly compacted: number; readonly file: string | undefined }
   readonly write: { readonly results: readonly WriteAnswer[]; readonly bytes: Uint8Array }
   readonly get: { readonly row: StoredRow | undefined; readonly bytes: Uint8Array }
   readonly range: { readonly rows: readonly StoredRow[]; readonly count: number; readonly revision: number; readonly bytes: Uint8Array }

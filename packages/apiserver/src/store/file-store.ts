@@ -46,6 +46,8 @@ export class FileStore implements KeyValueStore {
   readonly #context: OpenContext
   readonly #clock: Clock
   #thread: FileThreadClient | undefined
+  /** Which file it is: what may be at its path later is not opened. */
+  #file: string | undefined
   /** Durable; what has been accepted behind it is known to the thread alone. */
   #revision = 0
   readonly #writes = new FileWrites({
@@ -83,9 +85,10 @@ export class FileStore implements KeyValueStore {
     const thread = new FileThreadClient((error) => this.#lose(error))
     try {
       const { path, isVerified, revision: first } = this.#settings
-      const { revision } = await thread.ask({ op: 'open', path, isVerified, revision: first })
+      const { revision, file } = await thread.ask({ op: 'open', path, isVerified, revision: first, file: this.#file })
       if (this.#context.signal.aborted || this.#closing !== undefined) throw storeClosed()
       this.#thread = thread
+      this.#file = file
       this.#revision = revision
       this.#compactor.start()
     } catch (thrown) {
@@ -180,7 +183,7 @@ export class FileStore implements KeyValueStore {
     try {
       return await this.#opened().ask(request)
     } catch (thrown) {
-      if (thrown instanceof StoreError && thrown.reason === 'damaged') this.#degrade(thrown)
+      if (thrown instanceof StoreError && (thrown.reason === 'damaged' || thrown.details['isMoved'] === true)) this.#degrade(thrown)
       throw thrown
     }
   }
@@ -233,9 +236,13 @@ export class FileStore implements KeyValueStore {
       if (this.#closing !== undefined) return
       this.#degraded = undefined
       this.#context.onCondition({ is: 'ready' })
-    } catch {
-      // It is asked again: what it says is what it has said.
-      this.#probeLater()
+    } catch (thrown) {
+      if (this.#closing !== undefined) return
+      // It may be another reason than before: the file was removed while its disk was full.
+      const error = thrown as StoreError
+      this.#degraded = error
+      this.#context.onCondition({ is: this.#thread === undefined ? 'lost' : 'degraded', error })
+      if (error.reason !== 'damaged') this.#probeLater()
     }
   }
 

@@ -63,6 +63,9 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
 
   let db: Database | undefined
   let path = ''
+  let log = ''
+  /** Which file was opened, and which one is its log: at their paths there may be others later. */
+  let place: { readonly file: string | undefined; readonly log: string | undefined }
   let revision = 0
   let compacted = 0
   let swept = 0
@@ -153,16 +156,55 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
   const compactedAt = (asked: number): Refused =>
     new Refused('compacted', `revision ${asked} has been removed: revisions before ${compacted} are gone`, { asked, compacted })
 
+  /** Which file is at a path, of so many bytes at least; undefined: none. */
+  function fileAt(at: string, least = 0): string | undefined {
+    try {
+      const { dev, ino, size } = fs.statSync(at, { bigint: true })
+      return size < least ? undefined : `${dev}:${ino}`
+    } catch {
+      return undefined
+    }
+  }
+
+  const moved = (what: string): Refused =>
+    new Refused(
+      'unavailable',
+      `${what}. Put the file back with its log (${log}), and this server goes on with it; or end the server, and start it on what is there then`,
+      { isMoved: true },
+    )
+
+  /**
+   * Refuses what would be written to a file that has no name any more, or to the log that another
+   * process has by now.
+   */
+  function checkInPlace(): void {
+    const file = fileAt(path, 1)
+    if (file === place.file && fileAt(log) === place.log) return
+    const so = 'while this server had it open: what is written now would be lost, so nothing is; what was there is still read'
+    if (file === undefined) throw moved(`${path} was removed or emptied ${so}`)
+    if (file !== place.file) throw moved(`${path} was replaced by another file ${so}`)
+    try {
+      // What is in a log that has no name is saved by writing it to the file.
+      opened().exec('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch {
+      // A transaction is under way: the next one that comes here does it.
+    }
+    throw moved(`${log}, the log of ${path}, was removed or replaced ${so}`)
+  }
+
   /**
    * Runs work as a transaction: all of it is durable when this returns, and none of it is there
    * when it throws.
    */
   function transaction<T>(work: () => T): T {
     const database = opened()
+    checkInPlace()
     const was = { revision, compacted, swept }
     database.exec('BEGIN IMMEDIATE')
     try {
       const result = work()
+      // As late as it can be undone: no write is answered that began when the file was gone.
+      checkInPlace()
       database.exec('COMMIT')
       return result
     } catch (thrown) {
@@ -182,7 +224,13 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
   const operations: { readonly [Op in Request['op']]: (request: Extract<Request, { op: Op }>) => Answers[Op] } = {
     open: (request) => {
       path = request.path
-      checkLog(`${realPathOf(path)}-wal`)
+      log = logPath()
+      const before = fileAt(path, 1)
+      const isAgain = request.file !== undefined
+      // With another file, or an empty one, all that was acknowledged would be gone without a word.
+      if (isAgain && before !== request.file)
+        throw moved(`${path} was removed or replaced while this server had it open: it is not opened again`)
+      checkLog()
       const database = new DatabaseSync(path)
       db = database
       try {
@@ -196,6 +244,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
           'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 500; PRAGMA journal_size_limit = 4194304',
         )
         database.exec('BEGIN IMMEDIATE')
+        if (application === 0 && isAgain) throw moved(`${path} is without the log that had all of it: it is not begun anew`)
         if (application === 0) {
           compacted = swept = request.revision ?? 1
           database.exec(`PRAGMA application_id = ${APPLICATION}; PRAGMA user_version = ${FORM};
@@ -206,6 +255,10 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
             INSERT INTO meta (name, value) VALUES ('compacted', ${compacted}), ('swept', ${swept}), ('sum', ${sumOfMeta()})`)
         }
         database.exec('COMMIT')
+        log = logPath()
+        place = { file: fileAt(path, 1), log: fileAt(log) }
+        // Which of both SQLite has is not known.
+        if (before !== undefined && before !== place.file) throw moved(`${path} was removed or replaced while it was opened`)
         const { user_version: form } = database.prepare('PRAGMA user_version').get() as { user_version: number }
         if (form !== FORM)
           throw new Refused('damaged', `${path} has format ${form}, and this version of the server reads format ${FORM}`, {
@@ -227,7 +280,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
         database.close()
         throw thrown
       }
-      return { revision, compacted }
+      return { revision, compacted, file: place.file }
     },
 
     write: ({ writes, bytes }) => {
@@ -292,6 +345,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     },
 
     compact: ({ revision: upTo }) => {
+      checkInPlace()
       if (upTo > revision) readable(upTo)
       if (upTo > compacted)
         transaction(() => {
@@ -316,6 +370,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
           swept = isOver ? compacted : (found.at(-1)?.at ?? compacted)
           keepMeta()
         })
+      checkInPlace()
       opened().exec(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`)
       return { isOver }
     },
@@ -356,18 +411,20 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
   }
 
   /** SQLite has the log beside the file itself, wherever links have led to it. */
-  function realPathOf(at: string): string {
+  function logPath(): string {
     try {
-      return fs.realpathSync(at)
+      return `${fs.realpathSync(path)}-wal`
     } catch {
-      return at
+      return `${path}-wal`
     }
   }
 
-  function logOf(file: string): Buffer {
+  function bytesOfLog(): Buffer {
     try {
-      return fs.readFileSync(file)
-    } catch {
+      return fs.readFileSync(log)
+    } catch (thrown) {
+      // One that cannot be read is not one that is not there.
+      if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') throw thrown
       return Buffer.alloc(0)
     }
   }
@@ -378,25 +435,21 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
    * process that has the file, can look like anything. So what looks damaged is refused only when
    * it is the same once no process has the file.
    */
-  function checkLog(file: string): void {
-    for (let log = logOf(file), last: Buffer | undefined; ; last = log, log = logOf(file)) {
-      const damaged = logDamage(log)
+  function checkLog(): void {
+    for (let bytes = bytesOfLog(), last: Buffer | undefined; ; last = bytes, bytes = bytesOfLog()) {
+      const damaged = logDamage(bytes)
       // After the log, as it is made when the file has a page already.
-      if (log.length > LOG_HEAD && sizeOf(path) === 0)
+      if (bytes.length > LOG_HEAD && fileAt(path, 1) === undefined)
         throw new Refused(
           'unavailable',
-          `${path} is empty, or not there, but its log is (${file}): the file was removed or moved without it. Put the file back beside its log; or, to begin with an empty one, remove the log`,
+          `${path} is empty, or not there, but its log is (${log}): the file was removed or moved without it. Put the file back beside its log; or, to begin with an empty one, remove the log`,
         )
       if (damaged === undefined) return
       requireUnused()
-      if (last?.equals(log))
-        throw new Refused(
-          'damaged',
-          `${path} is damaged: ${damaged} of its log (${file}) has changed since it was written, and is not its end`,
-          {
-            place: `${damaged} of ${file}`,
-          },
-        )
+      if (last?.equals(bytes))
+        throw new Refused('damaged', `${path} is damaged: ${damaged} of its log (${log}) is not as it was written, and not its end`, {
+          place: `${damaged} of ${log}`,
+        })
     }
   }
 
@@ -413,15 +466,6 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
       if (((thrown as { readonly errcode?: number }).errcode ?? 0) % 256 === BUSY) throw thrown
     } finally {
       database.close()
-    }
-  }
-
-  /** 0: there is none. */
-  function sizeOf(at: string): number {
-    try {
-      return fs.statSync(at).size
-    } catch {
-      return 0
     }
   }
 
