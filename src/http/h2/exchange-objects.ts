@@ -108,3 +108,6 @@ export function answerOn(stream: ServerHttp2Stream, status: number, headers: Out
 }
 
 export const ignore = (): void => undefined
+
+/** What an object is given a method of its own in front of. */
+export const prototypeOf = <T extends object>(object: T): T => Object.getPrototypeOf(object) as T

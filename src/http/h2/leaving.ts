@@ -6,6 +6,7 @@ import { readOn } from '../../base/node-internals.ts'
 import { afterPoll } from '../after-poll.ts'
 import type { WireConnection, WireExchange } from '../ports.ts'
 import { Lingering } from '../traffic/lingering.ts'
+import { destroySession } from './broken-off.ts'
 import { NO_ERROR } from './error-codes.ts'
 import type { ClientPace } from './pace.ts'
 
@@ -219,10 +220,10 @@ export class Leaving {
     // Node has begun to close it when the client's GOAWAY came, and does not go on with that. The
     // RST_STREAM of its last stream is sent in this turn: nghttp2 drops it once the session has
     // ended.
-    if (session.closed && !hasStreams) setImmediate(() => session.destroy())
+    if (session.closed && !hasStreams) setImmediate(() => destroySession(session))
     else if (!this.#disowns()) session.close()
     const destroy = (): void => {
-      session.destroy()
+      destroySession(session)
       this.#closeSocket()
     }
     this.#wait(destroy)

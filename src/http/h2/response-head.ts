@@ -1,7 +1,7 @@
 import type { Http2ServerResponse, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { wireExchangeOf } from '../exchange-of.ts'
 import type { WireExchange } from '../ports.ts'
-import type { Http2Response } from './exchange-objects.ts'
+import { type Http2Response, prototypeOf } from './exchange-objects.ts'
 
 /**
  * Headers that are about a connection have no place in HTTP/2, where many answers share one. Node
@@ -75,8 +75,6 @@ const writeHead = function (this: Http2ServerResponse, status: number, ...rest: 
   const allowed = without(isConnection, head, exchange)
   return typeof rest[0] === 'string' ? own.call(this, status, rest[0], allowed) : own.call(this, status, allowed)
 } as Http2ServerResponse['writeHead']
-
-const prototypeOf = <T extends object>(object: T): T => Object.getPrototypeOf(object) as T
 
 const isConnection = (name: unknown): boolean => typeof name === 'string' && name.length === 10 && name.toLowerCase() === 'connection'
 

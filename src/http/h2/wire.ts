@@ -2,14 +2,16 @@ import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers'
 import type { Clock } from '../../base/clock.ts'
-import { loseBy, wireExchangeOf } from '../exchange-of.ts'
+import { wireExchangeOf } from '../exchange-of.ts'
 import type { Wire, WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { tlsOf } from '../tls/version.ts'
 import type { TrafficPort } from '../transport.ts'
+import { breakStream, destroySession, isBrokenOffHere, watchGivenUp, watchSessionEnd } from './broken-off.ts'
 import { watchReset } from './client-reset.ts'
-import { ENHANCE_YOUR_CALM, NO_ERROR, REFUSED_STREAM } from './error-codes.ts'
-import { answerOn, type Http2Request, type Http2Response, ignore } from './exchange-objects.ts'
+import { ENHANCE_YOUR_CALM, REFUSED_STREAM } from './error-codes.ts'
+import { answerOn, ignore } from './exchange-objects.ts'
 import { type Demand, FloodLimits } from './flood-limits.ts'
+import { isEnded, letGoOfExchange, mayStillEnd, onLateEnd, responseOf, streamOf } from './handler-end.ts'
 import { Idling } from './idling.ts'
 import { Leaving } from './leaving.ts'
 import { ClientPace } from './pace.ts'
@@ -18,15 +20,11 @@ import { Tunnels } from './tunnels.ts'
 /** The key on the session itself: a property costs less than a look-up in a WeakMap. */
 const WIRE: unique symbol = Symbol('quiesce.wire')
 
-/** The mark of a stream that we have broken off. */
-const BROKEN_OFF: unique symbol = Symbol('quiesce.brokenOff')
-
 /** The mark of a stream whose reset by its client was counted. */
 const RESET: unique symbol = Symbol('quiesce.reset')
 
 interface Tagged {
   [WIRE]?: Http2Wire
-  [BROKEN_OFF]?: true
   [RESET]?: true
 }
 
@@ -89,12 +87,14 @@ export class Http2Wire implements Wire {
       if (floodLimits.allows(demand) || isSentAway || session.destroyed) return
       isSentAway = true
       traffic.sentAway(this.connection, `too many ${demand}`)
-      afterThisStep(() => session.destroy(new Error(`too many ${demand}`), ENHANCE_YOUR_CALM))
+      afterThisStep(() => destroySession(session, new Error(`too many ${demand}`), ENHANCE_YOUR_CALM))
     }
     session.on('ping', () => this.#demands('pings'))
     session.on('remoteSettings', () => this.#demands('settings'))
     this.connection = connection ?? traffic.opened(this)
     connection?.goOnWith(this)
+    const { outstanding } = this.connection
+    watchSessionEnd(session, () => outstanding.oldest !== outstanding.newest)
     if (idleMs > 0) this.#idling = new Idling(this.connection, traffic.clock, idleMs)
   }
 
@@ -184,33 +184,12 @@ export class Http2Wire implements Wire {
     return false
   }
 
-  /**
-   * Whether its handler may still end the response. Excluded are: the stream that the handler gets
-   * with the core API, which has ended when its client has left; one that was piped, because what
-   * is piped into a closed response never ends it; and one of which nothing was broken off before
-   * its end.
-   */
   mayStillEnd(exchange: WireExchange): boolean {
-    const response = responseOf(exchange)
-    const given = response?.ofHandler
-    return (
-      response !== undefined &&
-      given !== undefined &&
-      !given.writableEnded &&
-      (response.stream.rstCode !== NO_ERROR || response.stream.aborted) &&
-      given.listenerCount('unpipe') === 0
-    )
+    return mayStillEnd(exchange)
   }
 
-  /** Node emits nothing for it: its `end` is given another one in front. */
   onLateEnd(exchange: WireExchange, ended: () => void): void {
-    const given = responseOf(exchange)?.ofHandler
-    if (!given) return
-    const end = given.end
-    given.end = ((...args: Parameters<typeof end>) => {
-      ended()
-      return end.apply(given, args)
-    }) as typeof end
+    onLateEnd(exchange, ended)
   }
 
   over({ mustNotify }: WireExchange): void {
@@ -238,6 +217,7 @@ export class Http2Wire implements Wire {
     this.#leaving.asked()
     stream.on('close', this.#onStreamClose)
     watchReset(stream, this.#onReset)
+    watchGivenUp(stream)
   }
 
   streamClosed(stream: ServerHttp2Stream): void {
@@ -284,10 +264,10 @@ export class Http2Wire implements Wire {
     this.socket.off('close', this.#onClose)
   }
 
-  /** Broken off before it was answered: by its client, unless that was us. */
+  /** Broken off before it was answered: by its client, unless that was our side. */
   #noteReset(stream: ServerHttp2Stream): void {
     const tagged = stream as Tagged
-    if (!stream.aborted || tagged[BROKEN_OFF] || tagged[RESET]) return
+    if (!stream.aborted || isBrokenOffHere(stream) || tagged[RESET]) return
     tagged[RESET] = true
     this.#demands('resets')
   }
@@ -307,22 +287,6 @@ function onStreamCloseOf(wire: Http2Wire): (this: ServerHttp2Stream) => void {
 /** The wire of a session, if it has one. */
 export const http2WireOf = (session: ServerHttp2Session): Http2Wire | undefined => (session as Tagged)[WIRE]
 
-const streamOf = ({ request }: WireExchange): ServerHttp2Stream => (request as unknown as Http2Request).stream
-
-const responseOf = ({ response }: WireExchange): Http2Response | undefined => response as unknown as Http2Response | undefined
-
-const isEnded = (exchange: WireExchange): boolean => responseOf(exchange)?.ofHandler?.writableEnded ?? streamOf(exchange).writableEnded
-
-/**
- * V8 keeps a stream, and what hangs on it, until its next major collection [measured on Node 20 and
- * 24]. A handler that is over, and was given a request and a response, is found by these alone.
- */
-function letGoOfExchange(stream: ServerHttp2Stream): void {
-  const exchange = wireExchangeOf(stream)
-  const response = exchange && responseOf(exchange)
-  if (response?.ofHandler?.writableEnded && !response.hasStreamListener && exchange?.handlersRunning === 0) loseBy(stream)
-}
-
 /**
  * Streams are handed over, and frames are heard, while node's library is still reading what the
  * client has sent. A RST_STREAM that is sent there and then frees the stream under it, and corrupts
@@ -336,16 +300,4 @@ export function refuseStream(stream: ServerHttp2Stream): void {
   afterThisStep(() => {
     if (!stream.destroyed) stream.close(REFUSED_STREAM)
   })
-}
-
-/**
- * Ends it with RST_STREAM and nothing else, as INTERNAL_ERROR. Not by its `close`, which ends the
- * answer first, and not as CANCEL, which node's client takes for an end in order: either way the
- * part that was sent may be taken for the whole [measured on Node 20 to 26].
- */
-function breakStream(stream: ServerHttp2Stream): void {
-  ;(stream as Tagged)[BROKEN_OFF] = true
-  // Its handler may have no listener for the error that this is to it.
-  stream.on('error', ignore)
-  stream.destroy(new Error('broken off'))
 }
