@@ -166,6 +166,13 @@ export interface Wire extends ConnectionProtocol {
   askedToEnd?(exchange: WireExchange, why: string, endBy: number): void
 
   /**
+   * The listener is closed, and with it ends what the server itself has done about a body that does
+   * not come: the wire does it from now on, for this exchange. A later call does it anew. Undefined:
+   * there is nothing to be done.
+   */
+  boundBody?(exchange: WireExchange): void
+
+  /**
    * Whether bytes of a protocol that is not known move, which are lost when it is broken off. To be
    * asked about what was asked to end: before that nothing looks at it. Undefined: there is no such
    * protocol on it.

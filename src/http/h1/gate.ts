@@ -66,7 +66,7 @@ export function openHttp1Gate(
    * The wire of a socket; a socket that has none is a connection from now on, or what a handshake
    * has made of one.
    */
-  const wireFor = (socket: Socket): Http1Wire => http1WireOf(socket) ?? new Http1Wire(socket, traffic, handshakes?.ended(socket))
+  const wireFor = (socket: Socket): Http1Wire => http1WireOf(socket) ?? new Http1Wire(socket, traffic, server, handshakes?.ended(socket))
 
   /** Looked up each time: instrumentation may patch the prototype whenever it is loaded. */
   const inheritedEmit = (): EventEmitter['emit'] => ownEmit ?? prototype.emit

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import { isParsed } from '../../base/node-internals.ts'
@@ -11,6 +11,7 @@ import { UpgradedWire } from '../upgraded/wire.ts'
 import { fail, refuseHttp1 } from './answers.ts'
 import { awaitHead, notifyBy } from './connection-close.ts'
 import { hasBegun, isEventStream } from './response-head.ts'
+import { boundBody } from './slow-body.ts'
 
 /**
  * The key on the socket itself: a property costs the request path less than a look-up in a WeakMap.
@@ -47,13 +48,17 @@ export class Http1Wire implements Wire {
    * one.
    */
   #writtenAsAnswers = 0
-  readonly #clock: Clock
+  readonly clock: Clock
+  readonly server: Server
   #lingering: Lingering | undefined = undefined
+  /** Until the last body of a request has to be there. */
+  #bodyTimer: unknown
 
   /** @param connection that the socket goes on with; default: a new one */
-  constructor(socket: Socket, traffic: TrafficPort, connection?: WireConnection) {
+  constructor(socket: Socket, traffic: TrafficPort, server: Server, connection?: WireConnection) {
     this.socket = socket
-    this.#clock = traffic.clock
+    this.server = server
+    this.clock = traffic.clock
     this.#carried = carriedBy(socket)
     ;(socket as Tagged)[WIRE] = this
     socket.once('close', onSocketClose)
@@ -148,6 +153,7 @@ export class Http1Wire implements Wire {
   over({ request }: WireExchange): void {
     if (!request.complete) this.unread = request
     this.answered()
+    if (this.#bodyTimer !== undefined && this.connection.isIdle) this.#clearBodyTimer()
   }
 
   /** What has been written so far are answers, also those of node to what no handler has seen. */
@@ -168,7 +174,7 @@ export class Http1Wire implements Wire {
     const { socket, connection } = this
     const isTaken = this.#carried.bytesWritten > this.#writtenAsAnswers || (!isParsed(socket) && this.hasSent)
     if (!isTaken || socket.writableEnded) return undefined
-    const wire = new UpgradedWire(connection, this.#clock)
+    const wire = new UpgradedWire(connection, this.clock)
     wire.endWhenStill()
     return wire
   }
@@ -188,7 +194,14 @@ export class Http1Wire implements Wire {
   }
 
   linger(): void {
-    this.#lingering = new Lingering(this.connection, this.#clock, this.connection.outstanding.newest?.request ?? this.unread)
+    this.#lingering = new Lingering(this.connection, this.clock, this.connection.outstanding.newest?.request ?? this.unread)
+  }
+
+  boundBody(exchange: WireExchange): void {
+    // Only the last request may be on its way, and only once.
+    if (this.connection.outstanding.newest !== exchange) return
+    this.#clearBodyTimer()
+    this.#bodyTimer = boundBody(exchange, this)
   }
 
   destroy(): void {
@@ -198,15 +211,22 @@ export class Http1Wire implements Wire {
 
   replaced(): void {
     this.#lingering?.cancel()
+    this.#clearBodyTimer()
     this.socket.off('close', onSocketClose)
   }
 
   closed(): void {
     this.#lingering?.cancel()
+    this.#clearBodyTimer()
     this.connection.closed()
     // Node forgets it with its response: a handler that reads on would wait for ever [Node 20 to
     // 26].
     if (this.unread?.complete === false) this.unread.destroy(aborted())
+  }
+
+  #clearBodyTimer(): void {
+    if (this.#bodyTimer !== undefined) this.clock.clearTimeout(this.#bodyTimer)
+    this.#bodyTimer = undefined
   }
 
   /**

@@ -53,9 +53,13 @@ export class ClientNotification {
     if (!this.#isHalfway) this.#giveTurns()
   }
 
-  /** Nothing comes back any more: every client is told that can be at any time. */
+  /**
+   * Nothing comes back any more: every client is told that can be at any time. What is under way has
+   * no server behind it that would bound its body.
+   */
   listenersClosed(): void {
     this.#haveListenersClosed = true
+    for (const exchange of this.#connections.exchanges()) exchange.connection.wire.boundBody?.(exchange)
     if (this.hasBegun) this.#giveTurns()
   }
 
@@ -64,6 +68,13 @@ export class ClientNotification {
    */
   opened(connection: Connection<Exchange>): void {
     if (this.hasBegun) connection.cameLate = true
+  }
+
+  /** A request has arrived. */
+  arrived(exchange: Exchange): void {
+    const { wire } = exchange.connection
+    wire.notifyBy(exchange)
+    if (this.#haveListenersClosed) wire.boundBody?.(exchange)
   }
 
   /** {@link TrafficPort.holdsBack} */

@@ -67,7 +67,7 @@ export function publicTrafficPort(kept: Kept, reading: Reading): TrafficPort {
         return undefined
       }
       const exchange = begun(kept, connections, observer, connection, request, response)
-      if (notification.hasBegun) connection.wire.notifyBy(exchange)
+      if (notification.hasBegun) notification.arrived(exchange)
       return exchange
     },
     sentAway: (connection: Connection<Exchange>, why) => sentAway.note(connection, why),
