@@ -1,5 +1,5 @@
-// A list for which any version will do, while the store is lost. Fails when: it waits for the store,
-// or is refused, though what was there is known; or it goes on to show that when the store is back.
+// A list for which any version will do, while the store is lost. Fails when: it waits for the
+// store, or is refused, though what was there is known; or it shows that when the store is back.
 import { expect, test } from 'vitest'
 import { type ApiObject, createStore, type ListQuery, memoryEngine, StoreError, type StoreWatcher, storageOver } from '#apiserver/index.ts'
 import { widget, widgets } from './widgets.ts'

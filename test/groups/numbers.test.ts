@@ -71,7 +71,8 @@ test('a number that cannot be kept is refused where it is read, and nothing is w
       ['DELETE', path, `{"gracePeriodSeconds":${number}}`, JSON_TYPE],
     ] as const) {
       const { code, body: answer } = await json(method, at, body, type)
-      expect([method, at, type, code, answer['message']]).toEqual([method, at, type, 400, expect.stringContaining(number)])
+      expect([method, at, type, code, answer['message']]).toEqual([method, at, type, 400, expect.stringContaining(number.slice(0, 40))])
+      expect(String(answer['message']).length).toBeLessThan(300)
     }
   for (const number of ['.inf', '-.inf', '.nan', '0x7fffffffffffffff', '123456789012345678_90'])
     expect((await json('POST', WIDGETS, object('b', `{any: {x: ${number}}}`), YAML_TYPE)).code).toBe(400)

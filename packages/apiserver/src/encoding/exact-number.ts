@@ -8,3 +8,9 @@ export function isExact(literal: string): boolean {
   const value = Number(literal)
   return /^-?\d+$/.test(literal) ? literal === '-0' || String(value) === literal : Number.isFinite(value)
 }
+
+const SHOWN_MAX = 40
+
+/** What a client is told of a number that is not {@link isExact}: it may be as long as its body. */
+export const inexactNumber = (literal: string): string =>
+  `the number ${literal.length > SHOWN_MAX ? `${literal.slice(0, SHOWN_MAX)}...` : literal} cannot be kept as it is`

@@ -1,5 +1,5 @@
 import type { Document, Scalar } from 'yaml'
-import { isExact } from './exact-number.ts'
+import { inexactNumber, isExact } from './exact-number.ts'
 
 /**
  * How deep a body may be nested. The parser of YAML calls itself for each level, and an expression
@@ -56,7 +56,7 @@ export async function readYamlBody(text: string): Promise<unknown> {
   if (document === undefined) return undefined
   visit(document, {
     Scalar: (_, scalar) => {
-      if (!isKept(scalar)) throw new Error(`the number ${scalar.source ?? ''} cannot be kept as it is`)
+      if (!isKept(scalar)) throw new Error(inexactNumber(scalar.source ?? ''))
     },
   })
   return document.toJS() as unknown

@@ -1,3 +1,4 @@
+import { inexactNumber } from '../../encoding/exact-number.ts'
 import { readYamlBody } from '../../encoding/read-yaml-body.ts'
 import { goQuote, toError } from '../../engine.ts'
 import { badRequest, entityTooLarge } from '../../status-errors.ts'
@@ -44,7 +45,7 @@ function readJson(text: string, prefix: string, summary: (text: string) => strin
   }
   const { isTooDeep, duplicates, inexact } = lookAtJson(text, SHOWN_MAX)
   if (isTooDeep) throw badRequest(`${prefix}exceeded max depth`)
-  if (inexact !== undefined) throw badRequest(`${prefix}the number ${inexact} cannot be kept as it is`)
+  if (inexact !== undefined) throw badRequest(`${prefix}${inexactNumber(inexact)}`)
   return { value, duplicates }
 }
 

@@ -16,7 +16,7 @@ export async function reviewObject(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'one')
   const read = await readSent(rest)
   const { fieldValidation } = writeOptions(rest, 'CreateOptions')
-  const { object, errors } = await read({ fieldValidation, warn: (warning) => world.warn(exchange, warning) })
+  const { object, errors } = await read({ part: rest.part, fieldValidation, warn: (warning) => world.warn(exchange, warning) })
   auditRequestObject(rest.request, object)
   refuseInvalid(rest, object.metadata.name, [
     ...errors,
