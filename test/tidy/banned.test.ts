@@ -208,11 +208,12 @@ const BANS: readonly Ban[] = [
     within: 'src/',
     except: [
       'src/base/node-internals.ts',
-      // What others than node have: Sentry, Express, the inspector of xstate, xstate.
+      // What others than node have: Sentry, Express, the inspector of xstate, yaml, xstate.
       'src/process/crashes.ts',
       'src/lifecycle/routes-of-applications.ts',
       'src/inspector/server/official.ts',
       'src/inspector/actor-watch.ts',
+      'packages/apiserver/src/encoding/read-yaml-body.ts',
       'packages/model/src/',
     ],
     is: isUndocumented,

@@ -110,15 +110,22 @@ function withoutNulls(texts: object): object {
   return copy
 }
 
-const OWNER_FIELDS: ReadonlyMap<string, 'string' | 'boolean'> = new Map([
-  ['apiVersion', 'string'],
-  ['kind', 'string'],
-  ['name', 'string'],
-  ['uid', 'string'],
-  ['controller', 'boolean'],
-  ['blockOwnerDeletion', 'boolean'],
+/** The type of a field, in the words of both languages. */
+interface OwnerField {
+  readonly type: 'string' | 'boolean'
+  readonly goType: string
+}
+
+const A_TEXT: OwnerField = { type: 'string', goType: 'string' }
+const A_FLAG: OwnerField = { type: 'boolean', goType: 'bool' }
+const OWNER_FIELDS: ReadonlyMap<string, OwnerField> = new Map<string, OwnerField>([
+  ['apiVersion', A_TEXT],
+  ['kind', A_TEXT],
+  ['name', A_TEXT],
+  ['uid', A_TEXT],
+  ['controller', A_FLAG],
+  ['blockOwnerDeletion', A_FLAG],
 ])
-const GO_TYPES: Readonly<Record<string, string>> = { string: 'string', boolean: 'bool' }
 
 interface ReadOwners {
   readonly read: readonly OwnerReference[]
@@ -133,10 +140,10 @@ function readOwners(given: readonly (Fields | null)[]): ReadOwners {
   for (const [index, each] of given.entries()) {
     const owner: Fields = { apiVersion: '', kind: '', name: '', uid: '' }
     for (const [name, value] of Object.entries(each ?? {})) {
-      const type = OWNER_FIELDS.get(name)
-      if (type === undefined) unknown.push(`ownerReferences[${index}].${name}`)
-      else if (value !== null && typeof value !== type) {
-        const problem = `json: cannot unmarshal ${jsonType(value)} into Go struct field OwnerReference.ownerReferences.${name} of type ${GO_TYPES[type] ?? type}`
+      const field = OWNER_FIELDS.get(name)
+      if (field === undefined) unknown.push(`ownerReferences[${index}].${name}`)
+      else if (value !== null && typeof value !== field.type) {
+        const problem = `json: cannot unmarshal ${jsonType(value)} into Go struct field OwnerReference.ownerReferences.${name} of type ${field.goType}`
         return { read, unknown, problem }
       } else if (value !== null) owner[name] = value
     }
