@@ -38,7 +38,7 @@ export type Request =
       readonly path: string
       readonly isVerified: boolean
       readonly revision?: number | undefined
-      /** The file that has to be there, as an answer has said which it is; left out: any, or none. */
+      /** The file that has to be there, as an answer has named it; left out: any, or none. */
       readonly file?: string | undefined
     }
   | { readonly op: 'write'; readonly writes: readonly WriteRequest[]; readonly bytes: Uint8Array }
