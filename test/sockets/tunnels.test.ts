@@ -35,7 +35,11 @@ interface Kind {
   /** Nothing but the connection is cut with it. */
   readonly isAlone: boolean
 }
-type AttachableServer = Parameters<typeof newAttachedLife>[0] & { listen(port: number, host: string): unknown; address(): unknown }
+type AttachableServer = Parameters<typeof newAttachedLife>[0] & {
+  listen(port: number, host: string): unknown
+  address(): unknown
+  emit(event: string, given: Duplex): unknown
+}
 
 const overHttp1 = (first: string, prepare: (begin: Begin) => AttachableServer, as: Kind['as'] = 'watches'): Kind => ({
   serve: prepare,
