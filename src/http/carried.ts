@@ -8,7 +8,7 @@ export interface Carried {
   readonly bytesRead: number
   /** What was given to it to be sent. */
   readonly bytesWritten: number
-  /** The pieces that were taken out of what it has still to send; undefined where bytes say more. */
+  /** The pieces that were taken to be sent; undefined where bytes say more. */
   readonly taken?: number
 }
 

@@ -167,8 +167,8 @@ export interface Wire extends ConnectionProtocol {
 
   /**
    * The listener is closed, and with it ends what the server itself has done about a body that does
-   * not come: the wire does it from now on, for this exchange. A later call does it anew. Undefined:
-   * there is nothing to be done.
+   * not come: the wire does it from now on, for this exchange. A later call does it anew.
+   * Undefined: there is nothing to be done.
    */
   boundBody?(exchange: WireExchange): void
 

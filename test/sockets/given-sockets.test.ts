@@ -1,6 +1,7 @@
 // Servers that never listen and are given their sockets: `emit('connection')` behind a server that
 // reads a PROXY header or tells TLS from plain text on one port, `emit('secureConnection')` behind
-// one that ends TLS, `emit('request')` behind one that chooses an application. And servers whose `listen()` fails, whenever the life was put around them.
+// one that ends TLS, `emit('request')` behind one that chooses an application. And servers whose
+// `listen()` fails, whenever the life was put around them.
 // Fails when: such a life never starts, or is ready before it has; its stop skips hooks or tells no
 // client; or an error of `listen()` is heard by nothing, is a crash, or is not what the start ends
 // with.

@@ -1,6 +1,6 @@
-// Bodies of requests that do not come, over HTTP/1.1, before and after the listener has closed: node
-// bounds them by `requestTimeout` as long as it listens. Fails when: one takes longer than that in a
-// stop, costs an exit code, is not answered, or a body that comes in time is not waited for.
+// Bodies of requests that do not come, over HTTP/1.1, before and after the listener has closed:
+// node bounds them by `requestTimeout` as long as it listens. Fails when: one takes longer than
+// that in a stop, costs an exit code, is not answered, or one that comes in time is not waited for.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { expect, test } from 'vitest'

@@ -54,8 +54,8 @@ export class ClientNotification {
   }
 
   /**
-   * Nothing comes back any more: every client is told that can be at any time. What is under way has
-   * no server behind it that would bound its body.
+   * Nothing comes back any more: every client is told that can be at any time. What is under way
+   * has no server behind it that would bound its body.
    */
   listenersClosed(): void {
     this.#haveListenersClosed = true
