@@ -1,6 +1,6 @@
 import { RESERVES_DEFAULT_MS } from '../base/stop-profile.ts'
 import { type LogDestination, stdoutDestination } from './log-destination.ts'
-import type { Logger, LogLevel } from './logger.ts'
+import type { Logger, LoggerCounts, LogLevel } from './logger.ts'
 
 export interface DefaultLoggerOptions {
   /** Default `info`. */
@@ -35,7 +35,7 @@ export async function createDefaultLogger({
   format,
   destination = stdoutDestination(),
   stallMs = () => RESERVES_DEFAULT_MS.flush,
-}: DefaultLoggerOptions = {}): Promise<Required<Logger>> {
+}: DefaultLoggerOptions = {}): Promise<Required<Logger> & LoggerCounts> {
   const { pino } = await import('pino')
   const logger = pino({ level }, { write: (line: string) => destination.write((format ?? withoutControls)(line)) })
   return Object.assign(logger, {

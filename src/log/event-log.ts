@@ -1,7 +1,7 @@
 import type { LifecycleEvent } from '../base/events.ts'
 import { logEvents } from './log-events.ts'
 import type { LogContext } from './log-lines.ts'
-import { flushLogger, type Logger, writeLine } from './logger.ts'
+import { flushLogger, type Logger, type LoggerCounts, writeLine } from './logger.ts'
 
 /**
  * The log of a life. Its logger may take a moment to open (pino is loaded when it is needed), so
@@ -104,9 +104,10 @@ export class EventLog {
   }
 
   /** What the user's logger says of itself; 0 where it cannot say. */
-  #numberOf(what: 'lastFlushAgeMs' | 'lostLines'): number {
+  #numberOf(what: keyof LoggerCounts): number {
     try {
-      const said = this.#logger ? this.#logger[what]?.() : undefined
+      const logger: (Logger & Partial<LoggerCounts>) | false = this.#logger
+      const said = logger ? logger[what]?.() : undefined
       return typeof said === 'number' && said > 0 ? said : 0
     } catch {
       return 0

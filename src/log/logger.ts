@@ -1,6 +1,11 @@
 import { Console } from 'node:console'
 
-/** What the lifecycle needs of a logger; pino's shape, so that any pino logger is one. */
+/**
+ * What the lifecycle needs of a logger; pino's shape, so that any pino logger is one. One that has
+ * a function `lastFlushAgeMs` as well is asked how many milliseconds ago everything logged was
+ * written, for the health check `log`; one that has `lostLines`, how many lines are lost, for the
+ * report.
+ */
 export interface Logger {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -18,16 +23,24 @@ export interface Logger {
    * that were given up.
    */
   flushSync?(ms: number): unknown
+}
+
+/**
+ * What a logger may say of itself besides. It is no part of {@link Logger}: where a logger is asked
+ * for, `pino()` takes every member that is no pino's for the name of a level, and a level returns
+ * nothing.
+ */
+export interface LoggerCounts {
   /**
    * Milliseconds since everything logged had been written; the health check `log` fails above two
    * minutes.
    */
-  lastFlushAgeMs?(): number
+  lastFlushAgeMs(): number
   /**
    * Lines that were logged and are lost. The report warns of them, and stderr at the end of the
    * life.
    */
-  lostLines?(): number
+  lostLines(): number
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'

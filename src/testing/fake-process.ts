@@ -95,7 +95,7 @@ export class FakeProcess extends EventEmitter {
     return this.#stderr
   }
 
-  readonly stderr = Object.assign(new EventEmitter(), {
+  readonly stderr: EventEmitter & { write(text: string): boolean } = Object.assign(new EventEmitter(), {
     write: (text: string): boolean => {
       this.#stderr += text
       return true

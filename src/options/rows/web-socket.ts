@@ -5,8 +5,8 @@ import { isRecord } from '../kit/kinds.ts'
 /** The part of a WebSocketServer of the package `ws` that is used. */
 export interface WebSocketServerLike {
   readonly options: { readonly noServer?: boolean | undefined }
-  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, accepted: (webSocket: never) => void): void
-  emit(event: 'connection', webSocket: never, request: IncomingMessage): boolean
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, accepted: (webSocket: unknown) => void): void
+  emit(event: 'connection', webSocket: unknown, request: IncomingMessage): boolean
 }
 
 export interface WebSocketOption {
