@@ -16,15 +16,19 @@ export const STRICT: ts.CompilerOptions = { ...options, customConditions: [], no
 const registry = ts.createDocumentRegistry()
 
 /** The compiler as an editor asks it. What `typed` gives stands in for the files of these names. */
-export function compiler(names: readonly string[], settings: ts.CompilerOptions, typed?: () => { text: string; version: number }) {
+export function compiler(
+  names: readonly string[],
+  settings: ts.CompilerOptions,
+  typed?: (path: string) => { text: string; version: number },
+) {
   const isTyped = (path: string): boolean => typed !== undefined && names.includes(path)
   return ts.createLanguageService(
     {
       getCompilationSettings: () => settings,
       getScriptFileNames: () => [...names],
-      getScriptVersion: (path) => (isTyped(path) ? String(typed?.().version) : '0'),
+      getScriptVersion: (path) => (isTyped(path) ? String(typed?.(path).version) : '0'),
       getScriptSnapshot: (path) => {
-        const content = isTyped(path) ? typed?.().text : ts.sys.readFile(path)
+        const content = isTyped(path) ? typed?.(path).text : ts.sys.readFile(path)
         return content === undefined ? undefined : ts.ScriptSnapshot.fromString(content)
       },
       getCurrentDirectory: () => ROOT,

@@ -2,6 +2,7 @@
 // of node and of ours take the compiler seconds to read, in each process anew.
 import './as-written.ts'
 import './completion.ts'
+import './documents.ts'
 import './examples.ts'
 import './names.ts'
 import './published.ts'
