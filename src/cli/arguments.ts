@@ -8,6 +8,8 @@ export interface Setting {
   readonly given: unknown
   /** The name as it was written: `--port`, `QUIESCE_PORT` or `port in FILE`. */
   readonly label: string
+  /** Whether messages say nothing of what is given. */
+  readonly isSecret?: boolean
 }
 
 /** The settings by the name of the flag. */
@@ -72,7 +74,8 @@ export function readArguments(
     } else if (value === undefined) noValue(label)
     else {
       const before = flag.joint === undefined ? undefined : settings.get(flag.name)
-      settings.set(flag.name, { given: before ? `${String(before.given)}${flag.joint}${value}` : value, label })
+      const given = before ? `${String(before.given)}${flag.joint}${value}` : value
+      settings.set(flag.name, { given, label, isSecret: flag.isSecret })
     }
   }
   return { settings, operands, problems }

@@ -1,10 +1,11 @@
 import { systemHost } from '../actors/host.ts'
 import { attachLifecycleOn } from '../attach.ts'
-import { optionError, QuiesceError } from '../base/errors.ts'
+import { QuiesceError } from '../base/errors.ts'
 import { createServerOn } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { DefaultLog } from '../lifecycle/output.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
+import { shownOf } from '../options/kit/secrets.ts'
 import type { ServerOptions } from '../options/options.ts'
 import { LISTEN_OPTIONS } from '../options/rows/listeners.ts'
 import type { Setting } from './arguments.ts'
@@ -79,6 +80,6 @@ function around(
 
 /** Two answers to one question, named where they were written. */
 function refuse(given: readonly Setting[], allowed: string): void {
-  const problems = given.map((setting) => optionError(setting.label, setting.given, allowed).message)
+  const problems = given.map((setting) => `${setting.label}: got ${shownOf(setting.isSecret, setting.given)}, allowed: ${allowed}`)
   if (problems.length > 0) throw new QuiesceError('ERR_OPTION_INVALID', problems.join('\n'))
 }

@@ -100,7 +100,7 @@ function readEnvironment(command: string, flags: readonly Flag[], env: SettingsS
   for (const [label, given] of Object.entries(env)) {
     const flag = flags.find((each) => each.env === label)
     if (given === undefined || isServiceLink(label, given)) continue
-    if (flag) settings.set(flag.name, { given, label })
+    if (flag) settings.set(flag.name, { given, label, isSecret: flag.isSecret })
     else if (label.startsWith(ENV_PREFIX)) {
       const other = Object.keys(absent).find((name) => envName(name) === label)
       const hint = other === undefined ? didYouMean(label, names, ENV_PREFIX) : (instead(absent, other) ?? '')
@@ -130,7 +130,8 @@ async function readConfig(
   const known = flags.filter(({ option: name }) => name !== 'config')
   for (const [name, given] of Object.entries(config)) {
     const where = `${name} in ${path}`
-    if (known.some((flag) => flag.name === name)) settings.set(name, { given, label: where })
+    const flag = known.find((one) => one.name === name)
+    if (flag) settings.set(name, { given, label: where, isSecret: flag.isSecret })
     else problems.push(unknown(command, where, 'key', instead(absent, name) ?? nearFlag(name, known, '')))
   }
   return { settings, problems }

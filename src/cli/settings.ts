@@ -2,6 +2,7 @@ import { QuiesceError, show } from '../base/errors.ts'
 import { type AnyOption, type OptionTable, type ResolvedOf, resolveOptions, type Switch, type UserOptions } from '../options/kit/define.ts'
 import { type Flag, flagsOf } from '../options/kit/flags.ts'
 import { type OptionProblem, Problems, type ProblemWording } from '../options/kit/problems.ts'
+import { shownOf } from '../options/kit/secrets.ts'
 import { readArguments, type Settings } from './arguments.ts'
 
 /** What settings mean for the options of a table. */
@@ -83,12 +84,13 @@ function waysTo({ allowedAsText }: AnyOption, own: Flag | undefined, parts: read
 }
 
 /** undefined when nothing was set, or what was set cannot be read. */
-function readOne({ name, fromText, switch: onOff, allowed, remark }: Flag, settings: Settings, problems: string[]): unknown {
+function readOne({ name, fromText, switch: onOff, allowed, remark, isSecret }: Flag, settings: Settings, problems: string[]): unknown {
   const setting = settings.get(name)
   if (!setting) return undefined
   const { given, label } = setting
   const value = onOff ? isOn(onOff, given) : fromText(given)
-  if (value === undefined) problems.push(`${label}: got ${show(given)}, allowed: ${allowed}${remark?.(given) ?? ''}`)
+  if (value === undefined)
+    problems.push(`${label}: got ${shownOf(isSecret, given)}, allowed: ${allowed}${isSecret ? '' : (remark?.(given) ?? '')}`)
   if (!onOff || value === undefined) return value
   return value ? onOff.on : onOff.off
 }
@@ -146,7 +148,7 @@ export const refusedBesideConfig = (table: OptionTable, settings: Settings): str
     const setting = settings.get(name)
     return setting
       ? [
-          `${setting.label}: got ${show(setting.given)}, allowed: only without --config, as the server of that module has its options in its code`,
+          `${setting.label}: got ${shownOf(setting.isSecret, setting.given)}, allowed: only without --config, as the server of that module has its options in its code`,
         ]
       : []
   })

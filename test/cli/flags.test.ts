@@ -221,7 +221,9 @@ describe('settings of quiesce serve', () => {
       ['--inspector-token=short'],
       ['--no-inspector', '--inspector-token=short'],
     ]) {
-      expect(await problemsOf({ args })).toEqual(['--inspector-token: got "short", allowed: at least 16 letters, digits and -._~+/='])
+      expect(await problemsOf({ args })).toEqual([
+        '--inspector-token: got a text of 5 characters, allowed: at least 16 letters, digits and -._~+/=',
+      ])
     }
   })
 

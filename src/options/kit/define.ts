@@ -54,6 +54,8 @@ export interface Kind<Given, Resolved = Given, Name extends KindName = KindName>
   readonly wrongs?: (given: unknown) => readonly Wrong[]
   /** The fields of an object, which are options themselves. */
   readonly fields?: OptionTable
+  /** The same of the objects of a list. */
+  readonly itemFields?: OptionTable
   /** Flags that set several of its fields at once. */
   readonly jointFlags?: readonly JointFlag[]
   /** What stands for a value in the help of a flag: `PORT`. Default: `VALUE`. */

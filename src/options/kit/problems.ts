@@ -4,6 +4,7 @@ import { ownFields } from '../../base/own-fields.ts'
 import { isFieldsOnly } from '../../base/records.ts'
 import { type AnyOption, lacks, type OptionTable, type Place } from './define.ts'
 import { wrongsWith } from './kinds.ts'
+import { rowAt, type SecretRow, secretWords, withoutSecrets } from './secrets.ts'
 import { inBrackets, upstreamWords } from './upstream-words.ts'
 import { allowedWords, type Wrong } from './wrong.ts'
 
@@ -103,7 +104,7 @@ export class Problems {
       const others = this.#namesOf(needs.anyOf, table, parent)
       if (needs.otherwise === 'without effect') return [...inside, `${label} has no effect without ${others}: ${needs.because}`]
       const allowed = `only with ${others}: ${needs.because}`
-      this.#problems.push({ field: label, given: value, allowed, message: `${label}: got ${this.#shown(value)}, allowed: ${allowed}` })
+      this.#add(label, value, allowed, '', row)
       return inside
     })
   }
@@ -142,7 +143,8 @@ export class Problems {
   addForOption(name: string, given: unknown, allowed: string): void {
     const row = this.#row(name)
     const missing = given === undefined ? this.#wording.labelOfMissing?.(name) : undefined
-    this.#add(missing ?? this.label(name), given, allowed, row && `${upstreamWords(row, given)}${row.remark?.(given) ?? ''}`)
+    const remark = row?.secret ? '' : row && `${upstreamWords(row, given)}${row.remark?.(given) ?? ''}`
+    this.#add(missing ?? this.label(name), given, allowed, remark, row)
   }
 
   /** Adds a value that its row refuses: the parts of it that are wrong, if it has parts. */
@@ -161,8 +163,10 @@ export class Problems {
     const field = labelOfField?.(path) ?? this.label(name).replace(/^\S+/, (own) => `${own}${wrong.path}`)
     const parent = path.replace(/\.[^.]*$/, '')
     const allowed = allowedWords(wrong, asText, (beside) => labelOfField?.(`${parent}${beside}`) ?? beside.slice(1))
-    const { given, upstream, words = `got ${this.#shown(given)}, allowed: ${allowed}${awaitHint(given)}` } = wrong
-    this.#problems.push({ field, given, allowed, message: `${field}: ${words}${inBrackets(upstream)}` })
+    const { given, upstream } = wrong
+    const at = rowAt(row, wrong.path)
+    const words = wrong.words ?? `got ${this.#shown(given, at)}, allowed: ${allowed}${awaitHint(given)}`
+    this.#push(field, given, allowed, `${field}: ${words}${inBrackets(upstream)}`, at)
   }
 
   #row(name: string): AnyOption | undefined {
@@ -186,17 +190,18 @@ export class Problems {
     })
   }
 
-  #add(field: string, given: unknown, allowed: string, remark = ''): void {
-    this.#problems.push({
-      field,
-      given,
-      allowed,
-      message: `${field}: got ${this.#shown(given)}, allowed: ${allowed}${remark}${awaitHint(given)}`,
-    })
+  #add(field: string, given: unknown, allowed: string, remark = '', row?: SecretRow): void {
+    this.#push(field, given, allowed, `${field}: got ${this.#shown(given, row)}, allowed: ${allowed}${remark}${awaitHint(given)}`, row)
   }
 
-  /** Nothing was written where only text can be. */
-  #shown(given: unknown): string {
-    return given === undefined && this.#wording.asText ? 'none' : show(given)
+  /** Errors are logged, with their details: none has a secret. */
+  #push(field: string, given: unknown, allowed: string, message: string, row?: SecretRow): void {
+    this.#problems.push({ field, given: withoutSecrets(row, given), allowed, message })
+  }
+
+  #shown(given: unknown, row?: SecretRow): string {
+    // Nothing was written where only text can be.
+    if (given === undefined && this.#wording.asText) return 'none'
+    return row?.secret ? secretWords(given) : show(withoutSecrets(row, given))
   }
 }

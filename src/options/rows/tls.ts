@@ -37,7 +37,7 @@ export const SNI_OPTIONS = defineOptions({
    */
   cert: option(pem(), { defaultWords: 'none', meaning: 'Certificate, and those that lead to its CA' }),
   /** @default none */
-  key: option(pem(), { defaultWords: 'none', meaning: 'Its private key' }),
+  key: option(pem(), { defaultWords: 'none', meaning: 'Its private key', secret: true }),
   /**
    * The same as a file, which is watched; with `keyFile`, and instead of `cert` and `key`.
    * @default none
@@ -72,7 +72,8 @@ const SNI_ALLOWED = '{ cert, key } or { certFile, keyFile }, with passphrase? an
 function wrongPair(pair: Readonly<Record<string, unknown>>): Wrong | undefined {
   const isGiven = (name: string): boolean => pair[name] !== undefined
   for (const name of ['cert', 'key']) {
-    if (isGiven(name) && isGiven(`${name}File`)) return { path: `.${name}`, given: 'PEM', allowed: 'none', beside: `.${name}File` }
+    if (isGiven(name) && isGiven(`${name}File`))
+      return { path: `.${name}`, given: name === 'key' ? pair[name] : 'PEM', allowed: 'none', beside: `.${name}File` }
   }
   for (const [name, other, allowed] of HALVES) {
     if (!isGiven(name) && isGiven(other)) return { path: `.${name}`, given: undefined, allowed, beside: `.${other}` }
@@ -109,6 +110,7 @@ const sni = (): Kind<readonly SniOptions[], readonly ResolvedSni[], 'value'> => 
     joint: SNI_JOINT,
     allowedAsText: 'CERT,KEY or CERT,KEY:NAME,NAME; several with ; between them, or by several flags',
     placeholder: 'CERT,KEY:NAMES',
+    itemFields: SNI_OPTIONS,
   }
 }
 
@@ -149,7 +151,7 @@ export const TLS_OPTIONS = defineOptions({
     meaning: 'Certificate for all names that have none of their own, and those that lead to its CA',
   }),
   /** @default none */
-  key: option(pem(), { defaultWords: 'none', meaning: 'Its private key' }),
+  key: option(pem(), { defaultWords: 'none', meaning: 'Its private key', secret: true }),
   /**
    * The same as a file, which is watched; with `keyFile`, and instead of `cert` and `key`.
    * @default none

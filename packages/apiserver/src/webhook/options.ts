@@ -27,7 +27,7 @@ export const remoteOptions = <const Flag extends string>(flag: Flag, what: strin
       'an object of texts',
       (given) => isFieldsOnly(given) && Object.values(given).every((each) => typeof each === 'string'),
     ),
-    { defaultWords: 'none', meaning: 'Headers of the posts' },
+    { defaultWords: 'none', meaning: 'Headers of the posts', secret: true },
   ),
   /** Sent as `Authorization: Bearer`. */
   token: option(text('a text that is not empty'), { defaultWords: 'none', meaning: 'Bearer token for the server', secret: true }),
