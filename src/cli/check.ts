@@ -58,7 +58,7 @@ export async function checkCommand(host: CliHost, args: readonly string[]): Prom
     const exploration = about(options, () => exploreLifecycle(plan, { statesMax, outside, onProgress }))
     const chosen = choose([...invariantsOf(plan), ...(options.timed ? timedProperties() : []), ...properties], property)
     if (modelFile !== undefined) await writePromela(modelFile, exploration, property === undefined ? undefined : chosen[0])
-    const verdicts = verdictsOf(exploration, chosen, outside)
+    const verdicts = ofProperties(properties, options, () => verdictsOf(exploration, chosen, outside))
     progress.clear()
     const result = checkedMode(whole, plan, exploration, verdicts, systemClock.now() - from)
     checked.push(result)
@@ -126,6 +126,23 @@ function about<T>({ config, statesMax }: Pick<CheckSettings, 'config' | 'statesM
     if (thrown instanceof ModelError && thrown.code === 'ERR_MODEL_LIMIT') throw tooManyStates(statesMax, thrown)
     if (!(thrown instanceof QuiesceError || thrown instanceof ModelError)) throw thrown
     throw config === undefined ? thrown : optionError('--config', config, `${LIFE_MODULE_ALLOWED} (${firstLine(thrown.message)})`)
+  }
+}
+
+/**
+ * What a property of the user's is refused for. Its module may have another copy of this package,
+ * whose errors are known by their code.
+ */
+function ofProperties<T>(properties: readonly Property[], { config }: CheckSettings, work: () => T): T {
+  try {
+    return work()
+  } catch (thrown) {
+    const error = toError(thrown)
+    const isOfModel = String((error as NodeJS.ErrnoException).code).startsWith('ERR_MODEL_')
+    const own = properties.find(({ id }) => error.message.includes(id))
+    if (config === undefined || !isOfModel || own === undefined) throw thrown
+    const name = error.message.startsWith(own.id) ? '' : `${own.id}: `
+    throw new QuiesceError('ERR_OPTION_INVALID', `properties in ${config}: ${name}${firstLine(error.message)}`, {}, thrown)
   }
 }
 

@@ -1,3 +1,4 @@
+import { EXIT_CODES } from '../machines/exit-codes.ts'
 import { flagsOf } from '../options/kit/flags.ts'
 import { CHECK_FLAGS } from './check-flags.ts'
 import type { CommandName } from './command-names.ts'
@@ -9,6 +10,7 @@ import { PLAN_FLAGS } from './plan-flags.ts'
 import { REPORT_OPTIONS } from './report-flags.ts'
 
 const UNWRITTEN = [4, 'standard output could not be written'] as const
+const INTERNAL = [70, EXIT_CODES[70]] as const
 
 export const COMMAND_PAGES: Readonly<Record<CommandName, CommandPage>> = {
   run: {
@@ -67,7 +69,9 @@ flags: whether they can be read, whether key and certificate match, and whether 
     exitCodes: [
       [0, 'every property holds'],
       [1, 'a property does not hold, and the steps that lead there are printed; or a certificate is not in order'],
-      [2, 'bad usage, or a server that cannot be checked'],
+      [2, 'bad usage, or a server or a property that cannot be checked'],
+      UNWRITTEN,
+      INTERNAL,
     ],
   },
   plan: {
@@ -84,10 +88,7 @@ export what createServer() or attachLifecycle() returned. The server is not star
 a port that it opens by itself is open meanwhile. The plan is for the platform that this command runs on.
 Without --config, use the flags of quiesce serve.`,
     flags: flagsOf(PLAN_FLAGS),
-    exitCodes: [
-      [0, 'printed'],
-      [2, 'bad usage, or a server whose plan cannot be made'],
-    ],
+    exitCodes: [[0, 'printed'], [2, 'bad usage, or a server whose plan cannot be made'], UNWRITTEN, INTERNAL],
   },
   diagram: {
     summary: 'draw the lifecycle of a server and its state machines',
@@ -105,6 +106,8 @@ is open meanwhile. When the package elkjs is installed, it lays out flowcharts a
     exitCodes: [
       [0, 'the pictures were written, and their names printed'],
       [2, 'bad usage, or a server that cannot be drawn'],
+      UNWRITTEN,
+      INTERNAL,
     ],
   },
   inspect: {
@@ -118,10 +121,7 @@ is open meanwhile. When the package elkjs is installed, it lays out flowcharts a
 Shows a recording in the inspector's page until Ctrl-C: a report (--report-file), a journal (--journal), or
 a counter-example (quiesce check --trace-file).`,
     flags: flagsOf(INSPECT_OPTIONS),
-    exitCodes: [
-      [0, 'ended by Ctrl-C'],
-      [2, 'bad usage, or the file is none of these'],
-    ],
+    exitCodes: [[0, 'ended by Ctrl-C'], [2, 'bad usage, or the file is none of these'], UNWRITTEN, INTERNAL],
   },
   report: {
     summary: 'print the timeline of a report, compare two, or write one as a page',
@@ -143,6 +143,7 @@ cut or failed that was not before. Times count only with --slower.`,
       [1, 'with two reports, the second is worse'],
       [2, 'bad usage, or the file is no complete report'],
       UNWRITTEN,
+      INTERNAL,
     ],
   },
   completion: {
@@ -160,6 +161,6 @@ quiesce, not npx quiesce. If quiesce is installed in a project only, define that
   quiesce() { npx quiesce "$@"; }    in bash and zsh (zsh completes npx for an alias; bash takes both)
   alias quiesce='npx quiesce'        in fish`,
     flags: [],
-    exitCodes: [[0, 'printed'], [2, 'bad usage'], UNWRITTEN],
+    exitCodes: [[0, 'printed'], [2, 'bad usage'], UNWRITTEN, INTERNAL],
   },
 }

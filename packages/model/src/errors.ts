@@ -15,6 +15,10 @@ export const MODEL_ERROR_CODES = {
     fault: 'caller',
     meaning: 'The machines have no event, child, state or action of this name; the message lists those that they have',
   },
+  ERR_MODEL_PROPERTY: {
+    fault: 'caller',
+    meaning: 'A function of a property has thrown; the message says which and in which state, `cause` is what it threw',
+  },
   ERR_MODEL_MUTATED: {
     fault: 'caller',
     meaning: 'A context, an event or an input was changed in place; `details` has the machine, the state, the event and the path',
@@ -48,8 +52,8 @@ export class ModelError extends Error {
   readonly code: ModelErrorCode
   readonly details: Readonly<Record<string, unknown>>
 
-  constructor(code: ModelErrorCode, message: string, details: Record<string, unknown> = {}) {
-    super(message)
+  constructor(code: ModelErrorCode, message: string, details: Record<string, unknown> = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
     this.code = code
     this.details = details
   }

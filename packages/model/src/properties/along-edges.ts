@@ -3,8 +3,11 @@ import type { Exploration } from '../engine/explore.ts'
 import type { Edge } from '../engine/graph.ts'
 import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
+import { asked, inState } from './asked.ts'
 import type { Property, Violation } from './property.ts'
 import { type When, whenOf } from './safety.ts'
+
+type StepFunction<M extends AnyStateMachine, T> = (before: ActorView<M>, after: ActorView<M>, step: Edge) => T
 
 /**
  * A property of every single step. `holds` returns true, or says what is wrong; `step` has what
@@ -16,7 +19,14 @@ export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
   holds: (before: ActorView<M>, after: ActorView<M>, step: Edge) => boolean | string,
   options: When<[before: ActorView<M>, after: ActorView<M>, step: Edge]> = {},
 ): Property<M> {
-  const { when = () => true } = whenOf(options, id)
+  const { when } = whenOf(options, id)
+  const ask = <T>(what: string, ofStep: StepFunction<M, T>, before: ActorView<M>, after: ActorView<M>, step: Edge): T =>
+    asked(
+      id,
+      what,
+      () => `at ${step.choice.label} ${inState(before)}`,
+      () => ofStep(before, after, step),
+    )
   /** The first step for which `isIt` says so. */
   function firstStep(
     { graph }: Exploration<M>,
@@ -29,7 +39,8 @@ export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
       for (let index = graph.firstEdge(from); index < end; index++) {
         const edge = graph.edgeOf(from, index)
         const after = view(edge.to)
-        if (when(before, after, edge) && isIt(before, after, edge)) return edge
+        const isMeant = when === undefined || ask('when', when, before, after, edge)
+        if (isMeant && isIt(before, after, edge)) return edge
       }
     }
     return undefined
@@ -40,7 +51,7 @@ export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
     violation(exploration): Violation | undefined {
       let finding = ''
       const step = firstStep(exploration, (before, after, edge) => {
-        const answer = holds(before, after, edge)
+        const answer = ask('its function', holds, before, after, edge)
         if (answer === true) return false
         finding = answer || `this step violates: ${text}`
         return true

@@ -6,6 +6,7 @@ import { assertSayable, type NameOf, namesSaid } from '../engine/said.ts'
 import type { Effect } from '../engine/state.ts'
 import { checkGiven } from '../errors.ts'
 import { assertFields } from '../options.ts'
+import { asked } from './asked.ts'
 import type { Broken, Monitor, Property, Violation } from './property.ts'
 
 export const broken = (message: string): Broken => ({ broken: message })
@@ -13,16 +14,30 @@ export const broken = (message: string): Broken => ({ broken: message })
 /** @throws ModelError ERR_MODEL_OPTION for a field of the monitor that nothing reads */
 export function monitored(id: string, text: string, monitor: Monitor): Property {
   assertFields(monitor, MONITOR, `${id}: monitor`)
+  const named = namedMonitor(id, monitor)
   return {
     id,
     text,
     monitor,
-    violation: ({ graph }) => new Run(graph, monitor).violation(),
-    vacuous: (exploration) => (isMoved(exploration, monitor) ? undefined : 'the monitor reacts to nothing that happens in any run'),
+    violation: ({ graph }) => new Run(graph, named).violation(),
+    vacuous: (exploration) => (isMoved(exploration, named) ? undefined : 'the monitor reacts to nothing that happens in any run'),
   }
 }
 
 const MONITOR: Readonly<Record<keyof Monitor, true>> = { initial: true, next: true, heard: true, atRest: true, concerns: true }
+
+/** The same, where what throws says what it is of. */
+function namedMonitor(id: string, { initial, next, heard, atRest, concerns }: Monitor): Monitor {
+  const ask = <T>(what: string, about: string, state: string | undefined, call: () => T): T =>
+    asked(id, `${what} of its monitor`, () => `${about}${state === undefined ? '' : ` in its state ${JSON.stringify(state)}`}`, call)
+  return {
+    initial,
+    next: (state, effect) => ask('next', `at ${effect.type}`, state, () => next(state, effect)),
+    ...(heard && { heard: (state, choice) => ask('heard', `at ${choice.label}`, state, () => heard(state, choice)) }),
+    ...(atRest && { atRest: (state) => ask('atRest', 'at the end of a step', state, () => atRest(state)) }),
+    ...(concerns && { concerns: (effect) => ask('concerns', `at ${effect.type}`, undefined, () => concerns(effect)) }),
+  }
+}
 
 /**
  * Whether anything makes a monitor leave its first state: as long as nothing does, it stays there,

@@ -4,6 +4,7 @@ import type { Exploration } from '../engine/explore.ts'
 import type { Effect } from '../engine/state.ts'
 import { printTrace, type Trace, traceOf } from '../engine/trace.ts'
 import { checkGiven, EXPLORED, ModelError } from '../errors.ts'
+import { asked } from './asked.ts'
 
 /**
  * A property of what is said along every run: an automaton that reads the effects. Its own states
@@ -84,15 +85,17 @@ export interface Verdict {
 /**
  * Checks properties, each on all states. Verdicts come in the order of the properties.
  * @throws ModelError ERR_MODEL_OPTION for what is no list of properties; ERR_MODEL_UNKNOWN for a
- * property that names what there is not; ERR_MODEL_MUTATED for one that changes what it looks at
+ * property that names what there is not; ERR_MODEL_MUTATED for one that changes what it looks at;
+ * ERR_MODEL_PROPERTY for one that throws
  */
 export function check<M extends AnyStateMachine>(exploration: Exploration<M>, properties: readonly Property<NoInfer<M>>[]): Verdict[] {
   checkGiven('check(exploration, properties)', 'exploration', exploration, EXPLORED, 'graph', 'model')
   assertProperties(properties)
   const verdicts = properties.map((property): Verdict => {
     const { id, text } = property
-    const found = property.violation(exploration)
-    const vacuous = found ? undefined : property.vacuous?.(exploration)
+    const ask = <T>(call: () => T): T => asked(id, 'it', () => 'while it is checked', call)
+    const found = ask(() => property.violation(exploration))
+    const vacuous = found ? undefined : ask(() => property.vacuous?.(exploration))
     if (vacuous !== undefined) return { id, text, holds: property.mayBeVacuous === true, vacuous }
     if (!found) return { id, text, holds: true }
     const loopsFrom = found.loopsFrom === undefined ? undefined : found.loopsFrom + 1

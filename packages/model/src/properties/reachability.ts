@@ -2,6 +2,7 @@ import type { AnyStateMachine } from 'xstate'
 import type { Graph } from '../engine/graph.ts'
 import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
+import { askedOfState } from './asked.ts'
 import type { Property, Violation } from './property.ts'
 
 export const isDone = ({ status }: Pick<ActorView, 'status'>): boolean => status === 'done'
@@ -18,7 +19,7 @@ export const endReachable = <M extends AnyStateMachine = AnyStateMachine>(
   id,
   text,
   violation({ graph }): Violation | undefined {
-    const canEnd = statesThatReach(graph, (state) => isEnd(viewOf(state) as ActorView<M>))
+    const canEnd = statesThatReach(graph, (state) => askedOfState(id, 'its function', isEnd, viewOf(state) as ActorView<M>))
     const lost = canEnd.indexOf(0)
     if (lost < 0) return undefined
     const count = canEnd.filter((can) => can === 0).length

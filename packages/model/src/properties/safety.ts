@@ -3,6 +3,7 @@ import type { Graph } from '../engine/graph.ts'
 import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import { assertFields } from '../options.ts'
+import { askedOfState } from './asked.ts'
 import type { Property, Violation } from './property.ts'
 
 /** When a property is asked. Default always; where it never comes true, the property is vacuous. */
@@ -27,14 +28,14 @@ export function always<M extends AnyStateMachine = AnyStateMachine>(
   options: When<[root: ActorView<M>]> = {},
 ): Property<M> {
   const { when } = whenOf(options, id)
-  const isMeant = (state: ActorState): boolean => when?.(viewOf(state) as ActorView<M>) ?? true
+  const isMeant = (state: ActorState): boolean => (when ? askedOfState(id, 'when', when, viewOf(state) as ActorView<M>) : true)
   return {
     id,
     text,
     violation({ graph }): Violation | undefined {
       for (const [number, state] of graph.states.entries()) {
         if (!isMeant(state)) continue
-        const answer = holds(viewOf(state) as ActorView<M>)
+        const answer = askedOfState(id, 'its function', holds, viewOf(state) as ActorView<M>)
         if (answer !== true) return { finding: answer || `this state violates: ${text}`, edges: graph.pathTo(number) }
       }
       return undefined

@@ -4,6 +4,7 @@ import type { Edge, Graph } from '../engine/graph.ts'
 import { assertChildNamed } from '../engine/said.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import { assertFields } from '../options.ts'
+import { askedOfState } from './asked.ts'
 import type { Property, Violation } from './property.ts'
 import { isDone } from './reachability.ts'
 import { stronglyConnected } from './strongly-connected.ts'
@@ -31,7 +32,9 @@ export const terminates = <M extends AnyStateMachine = AnyStateMachine>(
   options: Termination<M> = {},
 ): Property<M> => {
   assertFields(options, TERMINATION, `${id}: options`)
-  const { from = () => true, isEnd = isDone, isFair = ({ kind }) => kind === 'timer' } = options
+  const { isFair = ({ kind }) => kind === 'timer' } = options
+  const from = (root: ActorView<M>): boolean => (options.from ? askedOfState(id, 'from', options.from, root) : true)
+  const isEnd = (root: ActorView<M>): boolean => (options.isEnd ? askedOfState(id, 'isEnd', options.isEnd, root) : isDone(root))
   return {
     id,
     text,

@@ -9,6 +9,7 @@ import type { Step } from '../engine/step-table.ts'
 import { actorPath } from '../engine/trace.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import { assertFields } from '../options.ts'
+import { askedOfState } from './asked.ts'
 import type { Property, Violation } from './property.ts'
 import { FIRST_TIMER, NOW, START, Zone } from './zone.ts'
 
@@ -45,17 +46,26 @@ export interface Bound {
  */
 export function within(id: string, text: string, bound: Bound): Property {
   assertFields(bound, BOUND, `${id}: bound`)
+  const named = namedBound(id, bound)
   return {
     id,
     text,
     violation(exploration) {
       for (const source of bound.prompt ?? []) assertChildNamed(exploration, source, id)
-      return new TimedSearch(exploration, bound).violation()
+      return new TimedSearch(exploration, named).violation()
     },
     vacuous: ({ graph }) =>
-      isStarted(graph, bound) ? undefined : 'no step starts the clock, because none leads into a state of `from` from one outside',
+      isStarted(graph, named) ? undefined : 'no step starts the clock, because none leads into a state of `from` from one outside',
   }
 }
+
+/** The same, where what throws says what it is of. */
+const namedBound = (id: string, { from, until, atMostMs, ...rest }: Bound): Bound => ({
+  ...rest,
+  from: (root) => askedOfState(id, 'from', from, root),
+  until: (root) => askedOfState(id, 'until', until, root),
+  atMostMs: typeof atMostMs === 'number' ? atMostMs : (root) => askedOfState(id, 'atMostMs', atMostMs, root),
+})
 
 const BOUND: Readonly<Record<keyof Bound, true>> = { from: true, until: true, atMostMs: true, prompt: true }
 

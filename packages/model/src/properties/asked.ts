@@ -1,0 +1,43 @@
+import { ModelError } from '../errors.ts'
+
+/** Longest text of a state in a message. */
+const SHOWN_MAX = 200
+
+/**
+ * Asks a function that a property is made of. What it throws says neither which property nor where,
+ * and there may be a million states.
+ * @param where it was asked, as the end of a sentence
+ * @throws ModelError ERR_MODEL_PROPERTY, or with the code of the ModelError that it has thrown
+ */
+export function asked<T>(id: string, what: string, where: () => string, ask: () => T): T {
+  try {
+    return ask()
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown)
+    if (thrown instanceof ModelError) {
+      if (message.startsWith(`${id}:`)) throw thrown
+      throw new ModelError(thrown.code, `${id}: ${what} fails ${where()}: ${message}`, thrown.details, thrown)
+    }
+    throw new ModelError('ERR_MODEL_PROPERTY', `${id}: ${what} throws ${where()}: ${message}`, { property: id }, thrown)
+  }
+}
+
+/** Asks it of a state. */
+export const askedOfState = <View extends Shown, T>(id: string, what: string, ofView: (root: View) => T, view: View): T =>
+  asked(
+    id,
+    what,
+    () => inState(view),
+    () => ofView(view),
+  )
+
+interface Shown {
+  readonly value: unknown
+  readonly status: string
+}
+
+/** The active states of an actor, or what it is when it has none. */
+export function inState({ value, status }: Shown): string {
+  const text = value === undefined ? status : JSON.stringify(value)
+  return `in the state ${text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text}`
+}
