@@ -58,10 +58,17 @@ interface Loaded<Found> {
 
 async function load<Found extends Loadable>(
   app: string,
-  { program, stderr }: CommandHost,
+  { program, stderr, earlyStop }: CommandHost,
   find: (exports: Exports) => Promise<Found>,
 ): Promise<Loaded<Found> | ExitCode> {
   const before = listening()
+  // Without a word of its own nothing would tell that there was no server.
+  const onExit = (code: number): void => {
+    if (earlyStop.aborted) return
+    stderr.write(`${program}: ${app}: the process ended with exit code ${code} while it was loaded, so there is no server\n`)
+    process.exitCode = COULD_NOT_START
+  }
+  process.once('exit', onExit)
   try {
     const found = await importOnly(async () => find(await importModule('APP', app, APP_ALLOWED)))
     await found.ready?.()
@@ -69,6 +76,7 @@ async function load<Found extends Loadable>(
     await new Promise((resolve) => setImmediate(resolve))
     return { found, listensItself: found.kind !== 'life' && listening() > before }
   } catch (thrown) {
+    process.off('exit', onExit)
     const isOurs = thrown instanceof QuiesceError
     const own = isOurs ? thrown.cause : thrown
     const line = inOneLine(app, own)
@@ -79,6 +87,8 @@ async function load<Found extends Loadable>(
     if (error instanceof SyntaxError) return endOf(error)
     stderr.write(`${error.stack ?? error.message}\n`)
     return COULD_NOT_START
+  } finally {
+    process.off('exit', onExit)
   }
 }
 

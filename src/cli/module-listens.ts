@@ -1,5 +1,10 @@
 import { QuiesceError } from '../base/errors.ts'
 
+let looking = 0
+
+/** Whether a server that cannot listen is heard of where its module is imported. */
+export const mayListen = (): boolean => looking > 0
+
 /**
  * Calls `look`, which imports a module of the user's, while the module's own server that cannot
  * listen is no crash of the command. Such a server says so in a turn of its own.
@@ -17,6 +22,7 @@ export async function withoutListening<T>(label: string, path: string, look: () 
       })
   }
   process.on('uncaughtException', onUncaught)
+  looking++
   try {
     const found = await look()
     await new Promise((resolve) => setImmediate(resolve))
@@ -26,11 +32,13 @@ export async function withoutListening<T>(label: string, path: string, look: () 
     const own = failed ?? (thrown instanceof QuiesceError ? thrown.cause : thrown)
     throw isOfListen(own) ? refusal(label, path, own) : thrown
   } finally {
+    looking--
     process.off('uncaughtException', onUncaught)
   }
 }
 
-const isOfListen = (error: unknown): error is Error => error instanceof Error && (error as NodeJS.ErrnoException).syscall === 'listen'
+export const isOfListen = (error: unknown): error is Error =>
+  error instanceof Error && (error as NodeJS.ErrnoException).syscall === 'listen'
 
 function refusal(label: string, path: string, error: unknown): QuiesceError {
   const { message } = error as Error

@@ -40,7 +40,9 @@ export async function runProgram({ name, serves, waits = false, imports, run }: 
     latch[Symbol.dispose]()
     process.off('message', onMessage)
   }
-  guardOutput(name, serves)
+  const output = guardOutput(name, serves)
+  // What looks at a module and serves nothing answers by what it prints, and by its exit code.
+  const guard = imports && !serves ? new (await import('./module-guard.ts')).ModuleGuard(name) : undefined
   try {
     const { processFacts } = await import('../platforms/platforms.ts')
     const host: CommandHost = {
@@ -49,23 +51,32 @@ export async function runProgram({ name, serves, waits = false, imports, run }: 
       env: process.env,
       facts: processFacts(),
       stdin: process.stdin,
-      stdout: process.stdout,
+      stdout: guard?.stdout ?? process.stdout,
       stderr: process.stderr,
       earlyStop: stop.signal,
     }
     const code = await run(host, release)
+    if (code === undefined) return
     // What has been set already is a failure, or the end of a life.
-    if (code !== undefined) process.exitCode ??= code
+    process.exitCode ??= code
+    guard?.settle(output.failed ?? code)
     // What the module of a user's life has opened must not keep a command that is done.
     // It has reported its errors by the next turn.
-    if (code !== undefined && imports) process.stdout.write('', () => setImmediate(() => process.exit()))
+    const written = (): void => {
+      guard?.settle(output.failed ?? code)
+      setImmediate(() => process.exit())
+    }
+    if (imports) (guard?.stdout ?? process.stdout).write('', written)
   } catch (error) {
     process.stderr.write(`${name}: ${error instanceof Error ? error.stack : String(error)}\n`)
     process.exitCode = 70
+    guard?.settle(70)
   }
 }
 
-function guardOutput(name: string, serves: boolean): void {
+/** The exit code of a command whose output cannot be written, once that is known. */
+function guardOutput(name: string, serves: boolean): { readonly failed: number | undefined } {
+  const output: { failed: number | undefined } = { failed: undefined }
   process.stdout.once('error', (error: NodeJS.ErrnoException) => {
     // Every further line would say the same.
     process.stdout.on('error', () => {})
@@ -74,8 +85,9 @@ function guardOutput(name: string, serves: boolean): void {
     process.stderr.write(`${name}: standard output: ${error.message}\n`)
     // What serves has an exit code of its own, which the output must not hide. What prints has
     // failed in all it had to do.
-    if (!serves) process.exitCode = 4
+    if (!serves) process.exitCode = output.failed = 4
   })
   // There is nowhere left to say it, and no reason to end a server.
   process.stderr.on('error', () => {})
+  return output
 }

@@ -7,6 +7,17 @@ import { firstLine } from './first-line.ts'
 /** What a module of the user's exports, by name. */
 export type Exports = Readonly<Record<string, unknown>>
 
+interface Importing {
+  readonly label: string
+  readonly path: string
+  readonly allowed: string
+}
+
+let latest: Importing | undefined
+
+/** The module of the user's that runs in this process, once its import has begun. */
+export const importing = (): Importing | undefined => latest
+
 /**
  * Imports a module of the user's.
  * @param label what names it on the command line
@@ -14,6 +25,7 @@ export type Exports = Readonly<Record<string, unknown>>
  * @throws QuiesceError ERR_OPTION_INVALID in one line, with the module's own error as `cause`
  */
 export async function importModule(label: string, path: string, allowed: string): Promise<Exports> {
+  latest = { label, path, allowed }
   try {
     return await settledValue<Exports>(import(pathToFileURL(resolve(path)).href))
   } catch (thrown) {
