@@ -13,7 +13,7 @@ export class Count {
 
   /** @param by 0 or more; anything else is not counted */
   add(by = 1): void {
-    if (by >= 0) this.value += by
+    if (typeof by === 'number' && by >= 0) this.value += by
   }
 }
 

@@ -1,3 +1,6 @@
+/** What a label may be given; it is printed as text. */
+export type LabelValue = string | number | boolean
+
 /** Labels of one sample, by name. */
 export type Labels = Readonly<Record<string, string>>
 
@@ -44,6 +47,11 @@ export interface MetricSource {
    */
   collect(): readonly MetricFamily[] | PromiseLike<readonly MetricFamily[]>
 }
+
+/** Where metrics have what tells the sources that are printed beside them. */
+export const SOURCES_BESIDE: unique symbol = Symbol.for('quiesce.metrics.sourcesBeside') as never
+/** Where a source of prom-client has its registry. */
+export const REGISTRY_READ: unique symbol = Symbol.for('quiesce.metrics.registryRead') as never
 
 /** A source that is asked in the same step, and does not throw. */
 export interface OwnMetrics extends MetricSource {

@@ -5,13 +5,14 @@ import { Metric, type MetricOptions } from './metric.ts'
 export class Level {
   value = 0
 
+  /** What is no number leaves it as it is; NaN, which says that it is not known, is one. */
   set(value: number): void {
-    this.value = value
+    if (typeof value === 'number') this.value = value
   }
 
-  /** @param by below zero it goes down */
+  /** @param by below zero it goes down; what is no number, NaN too, is not added */
   add(by = 1): void {
-    this.value += by
+    if (typeof by === 'number' && !Number.isNaN(by)) this.value += by
   }
 }
 

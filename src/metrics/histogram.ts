@@ -26,7 +26,7 @@ export class Distribution {
 
   /** What is no number is not counted. */
   observe(value: number): void {
-    if (Number.isNaN(value)) return
+    if (typeof value !== 'number' || Number.isNaN(value)) return
     const bounds = this.#bounds
     let at = 0
     while (at < bounds.length && value > (bounds[at] as number)) at++

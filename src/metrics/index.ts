@@ -1,5 +1,5 @@
 export type { Count, Counter } from './counter.ts'
-export type { Labels, MetricFamily, MetricSample, MetricSource, OwnMetrics } from './family.ts'
+export type { Labels, LabelValue, MetricFamily, MetricSample, MetricSource, OwnMetrics } from './family.ts'
 export type { Gauge, Level } from './gauge.ts'
 export { type Distribution, exponentialBounds, type Histogram, type HistogramOptions } from './histogram.ts'
 export type { Metric, MetricOptions } from './metric.ts'

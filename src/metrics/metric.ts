@@ -1,5 +1,5 @@
 import { optionError } from '../base/errors.ts'
-import { isLabelName, isMetricName, METRIC_NAME_ALLOWED, type MetricFamily, type MetricSample } from './family.ts'
+import { isLabelName, isMetricName, type LabelValue, METRIC_NAME_ALLOWED, type MetricFamily, type MetricSample } from './family.ts'
 import { SERIES_MAX, SeriesMap } from './series.ts'
 
 /** What every metric is made from. */
@@ -46,19 +46,20 @@ export abstract class Metric<S> {
   /**
    * The series of these values of its labels, in their order. Looked up without making anything;
    * where the values are known beforehand, keep it: what it counts stays the metric's.
-   * @throws QuiesceError ERR_OPTION_INVALID for another number of values than it has labels
+   * @throws QuiesceError ERR_OPTION_INVALID for another number of values than it has labels, and
+   * for a value that is neither text nor a number, such as undefined
    */
-  with(...values: readonly string[]): S {
+  with(...values: readonly LabelValue[]): S {
     return this.series.of(values)
   }
 
   /** The same for a list, which may be used again for the next. */
-  of(values: readonly string[]): S {
+  of(values: readonly LabelValue[]): S {
     return this.series.of(values)
   }
 
   /** The same without making one: undefined for values that were not counted yet. */
-  known(values: readonly string[]): S | undefined {
+  known(values: readonly LabelValue[]): S | undefined {
     return this.series.known(values)
   }
 

@@ -1,6 +1,6 @@
 import { checkArguments, withFields } from '../base/arguments.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
-import { FAMILY_TYPES, type MetricFamily, type MetricSource, type OwnMetrics } from './family.ts'
+import { FAMILY_TYPES, type MetricFamily, type MetricSource, type OwnMetrics, REGISTRY_READ, SOURCES_BESIDE } from './family.ts'
 
 /** The part of a registry of prom-client that is needed; its own type fits. */
 export interface PromRegistry {
@@ -35,12 +35,13 @@ interface PromValue {
  */
 export function fromPromClient(registry: PromRegistry): MetricSource {
   checkRegistry(registry)
-  return {
+  const source: MetricSource = {
     get names() {
       return registry.getMetricsAsArray().map(({ name }) => name)
     },
     collect: async () => (await registry.getMetricsAsJSON()).map(familyOf),
   }
+  return Object.defineProperty(source, REGISTRY_READ, { value: registry })
 }
 
 function familyOf({ name, help, type, values }: PromMetric): MetricFamily {
@@ -58,8 +59,8 @@ const textOf = (label: string | number | undefined): string => (label === Number
  * The other way round: has a prom-client registry print ours, those of a `MetricRegistry` or of a
  * life (`life.metrics`), among its own. They are read at each of its scrapes.
  * @returns takes them away again
- * @throws QuiesceError ERR_DUPLICATE for a name that the registry has: none is added then;
- * ERR_OPTION_INVALID for what is no registry
+ * @throws QuiesceError ERR_DUPLICATE for a name that the registry has, and for a registry that the
+ * life prints: none is added then; ERR_OPTION_INVALID for what is no registry
  * @example
  * registerInto(register, life.metrics)
  */
@@ -70,6 +71,11 @@ export function registerInto(registry: PromRegistry, metrics: OwnMetrics): Dispo
     [registry, 'an object'],
     [metrics, withFields('the metrics of a life, or a MetricRegistry', 'collect')],
   )
+  if (isReadBeside(metrics, registry)) {
+    const message =
+      'registerInto: these metrics are printed together with those of the registry already, by fromPromClient(): one direction is enough'
+    throw new QuiesceError('ERR_DUPLICATE', message)
+  }
   const taken = new Set(registry.getMetricsAsArray().map(({ name }) => name))
   const families = metrics.collect()
   const twice = families.find(({ name }) => taken.has(name))
@@ -91,6 +97,12 @@ export function registerInto(registry: PromRegistry, metrics: OwnMetrics): Dispo
       for (const { key } of added) registry.removeSingleMetric(key)
     },
   }
+}
+
+/** Whether each of them would print the other. */
+function isReadBeside(metrics: OwnMetrics & { readonly [SOURCES_BESIDE]?: () => readonly object[] }, registry: object): boolean {
+  const beside: readonly { readonly [REGISTRY_READ]?: object }[] = metrics[SOURCES_BESIDE]?.() ?? []
+  return beside.some((source) => source[REGISTRY_READ] === registry)
 }
 
 /** One family, as a registry of prom-client asks for it. */

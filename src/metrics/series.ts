@@ -1,5 +1,5 @@
-import { QuiesceError, show } from '../base/errors.ts'
-import type { Labels } from './family.ts'
+import { optionError, QuiesceError, show } from '../base/errors.ts'
+import type { Labels, LabelValue } from './family.ts'
 
 /** What stands for the values of labels when there are too many. */
 export const OTHER = 'other'
@@ -33,16 +33,18 @@ export class SeriesMap<S> {
 
   /**
    * The series of these values, in the order of the labels. The list itself is not kept.
-   * @throws QuiesceError ERR_OPTION_INVALID for another number of values than there are labels
+   * @throws QuiesceError ERR_OPTION_INVALID for another number of values than there are labels, and
+   * for a value that is none
    */
-  of(values: readonly string[]): S {
+  of(values: readonly LabelValue[]): S {
     const known = this.known(values)
     return known === undefined ? this.#add(values) : known
   }
 
   /** The same, without making one. */
-  known(values: readonly string[]): S | undefined {
+  known(values: readonly LabelValue[]): S | undefined {
     let node: Node<S> | undefined = this.#root
+    // By its text alone: #add() makes one of what is none.
     for (let at = 0; at < values.length && node; at++) node = node.next.get(values[at] as string)
     return node?.series
   }
@@ -60,12 +62,16 @@ export class SeriesMap<S> {
     this.#all = []
   }
 
-  #add(given: readonly string[]): S {
+  #add(given: readonly LabelValue[]): S {
     if (given.length !== this.#labels.length) {
       const allowed = `${this.#labels.length} values: ${this.#labels.join(', ')}`
       throw new QuiesceError('ERR_OPTION_INVALID', `labels: got ${show(given)}, allowed: ${allowed}`, { field: 'labels', given, allowed })
     }
-    const values = this.#all.length < this.#max ? [...given] : given.map(() => OTHER)
+    const texts = given.map((value, at) => this.#textOf(value, at))
+    // Numbers have missed the series of their texts.
+    const known = this.known(texts)
+    if (known !== undefined) return known
+    const values = this.#all.length < this.#max ? texts : texts.map(() => OTHER)
     let node = this.#root
     for (const value of values) {
       const next: Node<S> = node.next.get(value) ?? emptyNode()
@@ -77,5 +83,14 @@ export class SeriesMap<S> {
       this.#all.push({ values, series: node.series })
     }
     return node.series
+  }
+
+  /**
+   * What is no text would have samples refused at each scrape, far from the code that has given it.
+   */
+  #textOf(value: unknown, at: number): string {
+    if (typeof value === 'string') return value
+    if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value)
+    throw optionError(`label ${this.#labels[at]}`, value, 'a text or a number')
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import { formatDuration } from '../base/duration.ts'
 import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
 import { checkedFamilies } from './checked-families.ts'
-import { type MetricFamily, type MetricSource, type OwnMetrics, openMetricsName } from './family.ts'
+import { type MetricFamily, type MetricSource, type OwnMetrics, openMetricsName, SOURCES_BESIDE } from './family.ts'
 
 /**
  * How long a source may take before a scrape answers without it: half of the ten seconds that
@@ -21,16 +21,22 @@ export interface SourcesWorld {
   readonly recovered: (source: string) => void
 }
 
-/** How often sources were left out of a scrape, by reason. */
+/**
+ * How often sources were left out of a scrape, by reason; `refused` are those of which families or
+ * samples were, because they could not be printed.
+ */
 export interface SourceFailures {
   error: number
   timeout: number
+  refused: number
 }
 
 interface SourceState {
   /** Scrapes share it: one that never answers is asked once. */
   asked: { readonly answer: Promise<unknown>; readonly until: number } | undefined
   failure: Error | undefined
+  /** What of it could not be printed at the last scrape. */
+  refused: ReadonlySet<unknown>
 }
 
 /**
@@ -42,11 +48,14 @@ export class MetricSources {
   readonly #own: OwnMetrics
   readonly #added = new Map<MetricSource, SourceState>()
   readonly #world: SourcesWorld
-  readonly failures: SourceFailures = { error: 0, timeout: 0 }
+  /** Names that came twice at the last scrape. */
+  #twice: ReadonlySet<string> = new Set()
+  readonly failures: SourceFailures = { error: 0, timeout: 0, refused: 0 }
 
   constructor(own: OwnMetrics, world: SourcesWorld) {
     this.#own = own
     this.#world = world
+    Object.defineProperty(own, SOURCES_BESIDE, { value: () => [...this.#added.keys()] })
   }
 
   /**
@@ -60,7 +69,7 @@ export class MetricSources {
       if (taken.has(name)) throw duplicate(name)
       taken.add(name)
     }
-    this.#added.set(source, { asked: undefined, failure: undefined })
+    this.#added.set(source, { asked: undefined, failure: undefined, refused: new Set() })
     return { [Symbol.dispose]: () => void this.#added.delete(source) }
   }
 
@@ -75,23 +84,37 @@ export class MetricSources {
   async #all(): Promise<readonly MetricFamily[]> {
     const collected = await Promise.all(Array.from(this.#added, ([source, state]) => this.#ask(source, state)))
     const names = new Set<string>()
+    const twice = new Set<string>()
     // Ours come behind the answers, because they count the sources that gave none.
-    return [...this.#own.collect(), ...collected.flat()].filter((family) => {
+    const printed = [...this.#own.collect(), ...collected.flat()].filter((family) => {
       const { name } = family
       const ofOpenMetrics = openMetricsName(family)
       const isFirst = !names.has(name) && !names.has(ofOpenMetrics)
-      if (!isFirst) this.#world.failed(duplicate(name), true)
+      if (!isFirst) {
+        this.#world.failed(duplicate(name), !this.#twice.has(name))
+        twice.add(name)
+      }
       names.add(name).add(ofOpenMetrics)
       return isFirst
     })
+    this.#twice = twice
+    return printed
   }
 
   async #ask(source: MetricSource, state: SourceState): Promise<readonly MetricFamily[]> {
     const { failed, recovered } = this.#world
     try {
-      const families = checkedFamilies(await this.#answerOf(source, state), (error) => failed(error, true))
-      if (state.failure) recovered(nameOf(source))
+      const refused = new Set<unknown>()
+      const families = checkedFamilies(await this.#answerOf(source, state), (error) => {
+        // Its place, because values change from scrape to scrape.
+        const place = (error as QuiesceError).details['field']
+        failed(error, !state.refused.has(place))
+        refused.add(place)
+      })
+      if (refused.size > 0) this.failures.refused++
+      else if (state.failure || state.refused.size > 0) recovered(nameOf(source))
       state.failure = undefined
+      state.refused = refused
       return families
     } catch (thrown) {
       const error = toError(thrown)

@@ -96,6 +96,46 @@ test('values of labels that are too many are counted as other, and those that ar
   expect(asked.known(['/c', '200'])).toBeUndefined()
 })
 
+test('a number or a switch is the label that its text is, also when there are too many', () => {
+  const metrics = registry()
+  const answers = metrics.counter({ name: 'answers_total', help: '', labels: ['code', 'cached'], seriesMax: 2 })
+  answers.with('200', 'true').add()
+  answers.with(200, true).add()
+  answers.with(404, false).add()
+  answers.with(404, false).add()
+  expect(answers.with(404, false)).toBe(answers.with('404', 'false'))
+  expect(textOf(metrics).match(/^answers_total.*$/gm)).toEqual([
+    'answers_total{cached="true",code="200"} 2',
+    'answers_total{cached="false",code="404"} 2',
+  ])
+})
+
+test.each([undefined, null, {}, ['mail'], Symbol('mail')])('what is no label is refused where it is given: %s', (value) => {
+  const jobs = registry().counter({ name: 'jobs_total', help: '', labels: ['queue'] })
+  expect(refusal(() => jobs.with(value as never))).toMatchObject({
+    code: 'ERR_OPTION_INVALID',
+    message: expect.stringMatching(/^label queue: got .+, allowed: a text or a number$/),
+  })
+})
+
+test.each([undefined, null, '1', 1n, Number.NaN, {}])('what is no number is neither counted nor printed: %s', (value) => {
+  const metrics = registry()
+  const counter = metrics.counter({ name: 'jobs_total', help: '' })
+  const gauge = metrics.gauge({ name: 'depth', help: '' })
+  const histogram = metrics.histogram({ name: 'seconds', help: '', bounds: [1] })
+  gauge.set(3)
+  if (value !== undefined) counter.add(value as never)
+  if (value !== undefined) gauge.with().add(value as never)
+  if (!Number.isNaN(value)) gauge.set(value as never)
+  histogram.observe(value as never)
+  expect(textOf(metrics).match(/^(jobs_total|depth|seconds_sum|seconds_count) .*$/gm)).toEqual([
+    'jobs_total 0',
+    'depth 3',
+    'seconds_sum 0',
+    'seconds_count 0',
+  ])
+})
+
 test('a series that is kept is the same as one that is looked up; a list of values may be used again', () => {
   const asked = registry().counter({ name: 'asked_total', help: '', labels: ['path'] })
   const values = ['/a']

@@ -226,8 +226,24 @@ describe('a name is printed once', () => {
     const registry = new Registry()
     registerInto(registry, mine)
     expect(refusal(() => registerInto(registry, mine))).toMatchObject({ code: 'ERR_DUPLICATE', details: { name: 'jobs_total' } })
-    // Both ways at once would print it in a circle.
+    // Both ways at once would print it in a circle, whichever comes first.
     expect(refusal(() => t.life.addMetrics(fromPromClient(registry)))).toMatchObject({ code: 'ERR_DUPLICATE' })
+    const [first, second] = [newLife(), new Registry()]
+    const added = first.life.addMetrics(fromPromClient(second))
+    const both = refusal(() => registerInto(second, first.life.metrics))
+    expect(both).toMatchObject({ code: 'ERR_DUPLICATE', message: expect.stringContaining('one direction is enough') })
+    added[Symbol.dispose]()
+    registerInto(second, first.life.metrics)
+    expect(refusal(() => first.life.addMetrics(fromPromClient(second)))).toMatchObject({ code: 'ERR_DUPLICATE' })
+  })
+
+  test('one that comes twice at each scrape is said once', async () => {
+    const t = await served()
+    const metrics = new MetricRegistry()
+    t.life.addMetrics(metrics)
+    metrics.gauge({ name: 'quiesce_connections', help: 'not ours' })
+    for (let at = 0; at < 3; at++) await scrape(t.port)
+    expect(t.log.filter(({ message }) => message.includes('is there already'))).toHaveLength(1)
   })
 
   test('one that comes later is left out, and so is all of a source that fails; both is reported, the rest is printed', async () => {
@@ -338,6 +354,24 @@ describe('a name is printed once', () => {
     expect(errors).toHaveLength(broken.length + 1)
     expect(errors).toContain('metrics: type of mine: got "number", allowed: counter, gauge, histogram, summary')
     expect(errors).toContain('metrics: what collect() returned: got null, allowed: a list of families')
+  })
+
+  test('one sample that cannot be printed leaves those beside it, is said once, counted each time, and said to be gone', async () => {
+    const t = await served()
+    const good = { labels: { queue: 'mail' }, value: 1 }
+    let bad: readonly object[] = [
+      { labels: { queue: 5 }, value: 1 },
+      { labels: {}, value: '1' },
+    ]
+    t.life.addMetrics({ names: ['jobs'], collect: () => [{ name: 'jobs', help: '', type: 'gauge', samples: [good, ...bad] }] as never })
+    for (let at = 0; at < 3; at++) expect((await scrape(t.port)).text).toContain('# TYPE jobs gauge\njobs{queue="mail"} 1\n')
+    bad = []
+    expect((await scrape(t.port)).text).toContain('quiesce_metric_source_failures_total{reason="refused"} 3\n')
+    const said = t.log.filter(({ message }) => /samples of jobs|printed again/.test(message))
+    expect(said.map(({ level, message }) => [level, message])).toEqual([
+      ['error', expect.stringMatching(/^samples of jobs: got \{"labels":\{"queue":5\},"value":1\}, allowed: /)],
+      ['info', 'metrics of a source are printed again'],
+    ])
   })
 
   test.each([undefined, null, 5, {}, { names: [] }, { names: 5, collect: () => [] }])('what is no source is refused: %s', (given) => {
