@@ -32,5 +32,15 @@ export async function textOf(stream: Readable): Promise<string> {
     if (bytes > MIB_MAX * 1024 * 1024) throw new Error(`more than ${MIB_MAX} MiB`)
     chunks.push(read)
   }
-  return Buffer.concat(chunks).toString()
+  return decoded(Buffer.concat(chunks))
+}
+
+/**
+ * Text as editors and shells of Windows save it: with a mark in front, which is no part of it, or
+ * in UTF-16, which would be taken for UTF-8 with zeros in it.
+ */
+function decoded(bytes: Buffer): string {
+  const [first, second] = bytes
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) throw new Error('it is text in UTF-16, allowed: UTF-8')
+  return new TextDecoder('utf-8').decode(bytes)
 }
