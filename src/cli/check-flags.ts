@@ -7,6 +7,7 @@ import { LISTEN_OPTIONS } from '../options/rows/listeners.ts'
 import type { TlsOptions } from '../options/rows/tls.ts'
 import { readArguments } from './arguments.ts'
 import { lifeModule } from './life-module.ts'
+import { filesOf, overwritten } from './same-file.ts'
 import { refusedBesideConfig, resolvedFrom, valuesOf } from './settings.ts'
 
 export const CHECK_OPTIONS = defineOptions({
@@ -79,7 +80,8 @@ export function readCheckFlags(args: readonly string[]): CheckFlags {
   const { options, problems: unread } = valuesOf(CERTIFICATE_OPTIONS, settings)
   const { problems: refused } = resolvedFrom(CERTIFICATE_OPTIONS, settings)
   const beside = resolved.config === undefined ? [] : refusedBesideConfig(CERTIFICATE_OPTIONS, settings)
-  const all = [...new Set([...problems, ...ofCommand, ...unread, ...refused, ...beside])]
+  const { outputs, inputs } = filesOf(flagsOf(CHECK_FLAGS), settings)
+  const all = [...new Set([...problems, ...ofCommand, ...unread, ...refused, ...beside, ...overwritten(outputs, inputs)])]
   if (all.length > 0) throw new QuiesceError('ERR_OPTION_INVALID', all.join('\n'))
   return { options: resolved, tls: options['tls'] as TlsOptions | undefined }
 }

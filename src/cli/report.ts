@@ -12,6 +12,7 @@ import { checkedReport, claimsToBeReport } from './is-report.ts'
 import { comparisonText } from './printed-comparison.ts'
 import { readText, textOf } from './read-text.ts'
 import { REPORT_OPTIONS } from './report-flags.ts'
+import { overwritten } from './same-file.ts'
 import { readOptions } from './settings.ts'
 
 /**
@@ -27,6 +28,11 @@ export async function reportCommand(host: CliHost, args: readonly string[]): Pro
   if (path === '-' && other === '-') throw wrongUse('got "-" twice, allowed: standard input once')
   if (other !== undefined && options.html !== undefined) throw wrongUse('got --html and two files, allowed: --html with one file')
   if (other === undefined && options.slowerMs !== undefined) throw wrongUse('got --slower and one file, allowed: --slower with two files')
+  const [overwrite] = overwritten(
+    [{ label: '--html', path: options.html }],
+    [{ label: 'the report', path: path === '-' ? undefined : path }],
+  )
+  if (overwrite !== undefined) throw wrongUse(overwrite)
   const report = await read(path, host)
   if (other === undefined) return show(report, host, options)
   const comparison = compareReports(report, await read(other, host), { slowerMs: options.slowerMs })

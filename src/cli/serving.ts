@@ -9,6 +9,7 @@ import type { PlatformFacts } from '../platforms/platform.ts'
 import { type AbsentFlags, instead, readArguments, type Setting, type Settings } from './arguments.ts'
 import { firstLine } from './first-line.ts'
 import { nearFlag } from './near-flag.ts'
+import { filesOf, overwritten } from './same-file.ts'
 import { resolvedFrom, valuesOf } from './settings.ts'
 
 /**
@@ -70,6 +71,9 @@ export async function readAll<Server extends OptionTable, Own extends OptionTabl
   const file = fromArgs.settings.get('config') ?? fromEnv.settings.get('config')
   const fromConfig = file ? await readConfig(command, flags, file, sources.readConfig, absent) : NOTHING
   const given = new Map([...fromConfig.settings, ...fromEnv.settings, ...fromArgs.settings])
+  const { outputs, inputs } = filesOf(flags, given)
+  const [operand] = fromArgs.operands
+  const app = operand === undefined ? [] : [{ label: operand, path: operand }]
   given.delete('config')
   const settings = await completed(given)
   const { options, problems, wording } = valuesOf(server, settings)
@@ -79,8 +83,9 @@ export async function readAll<Server extends OptionTable, Own extends OptionTabl
     ...problems,
     ...problemsOf(options, { ...wording, facts: sources.facts }),
     ...ofCommand,
+    ...overwritten(outputs, [...inputs, ...app]),
   ]
-  return all.length > 0 ? { problems: all } : { options, own: resolved, operand: fromArgs.operands[0], settings, wording }
+  return all.length > 0 ? { problems: all } : { options, own: resolved, operand, settings, wording }
 }
 
 interface Source {

@@ -1,0 +1,88 @@
+// The files that commands are given. Fails when: an output replaces what the command reads, or
+// another output; what an editor or a shell of Windows has written is refused, or not named.
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readConfigFile } from '#src/cli/config-file.ts'
+import { readRunSettings, readSettings } from '#src/cli/flags.ts'
+import { folderOfTheseTests, runCommand } from '../support/run-cli.ts'
+
+const folder = folderOfTheseTests()
+const file = (name: string, content: string | Buffer = 'precious'): string => {
+  writeFileSync(join(folder, name), content)
+  return join(folder, name)
+}
+
+const sources = (...args: readonly string[]) => ({
+  args,
+  env: {},
+  facts: { env: {}, pid: 4711, terminal: false, containerFile: false },
+  readConfig: () => Promise.resolve({}),
+})
+async function problemsOf(...args: readonly string[]): Promise<readonly string[]> {
+  const settings = await (args[0]?.startsWith('--') ? readSettings(sources(...args)) : readRunSettings(sources(...args)))
+  return 'problems' in settings ? settings.problems : []
+}
+
+describe('no output replaces', () => {
+  test.each(['--trace-file', '--promela'])('the module that is checked: %s', async (flag) => {
+    const module = file('server.mjs')
+    expect(await runCommand('check', '--config', module, flag, module)).toEqual({
+      code: 2,
+      out: '',
+      err: `quiesce: ${flag}: got ${JSON.stringify(module)}, allowed: another file than that of --config\n`,
+    })
+    expect(readFileSync(module, 'utf8')).toBe('precious')
+  })
+
+  test('the report that a page is made of, also by another name', async () => {
+    const report = file('report.json', '{}')
+    const link = join(folder, 'page.html')
+    symlinkSync(report, link)
+    const { code, err } = await runCommand('report', report, '--html', link)
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: `quiesce: report: --html: got ${JSON.stringify(link)}, allowed: another file than that of the report\n`,
+    })
+    expect(readFileSync(report, 'utf8')).toBe('{}')
+  })
+
+  test('another output, which may not be there yet', async () => {
+    const target = join(folder, 'not-there.ndjson')
+    expect(
+      await problemsOf('--report-file', target, '--journal', join(folder, '..', folder.split('/').at(-1) ?? '', 'not-there.ndjson')),
+    ).toEqual([expect.stringMatching(/^--(journal|report-file): got ".+", allowed: another file than that of --(report-file|journal)$/)])
+    mkdirSync(join(folder, 'sub'), { recursive: true })
+    expect(await problemsOf('--report-file', target, '--journal', join(folder, 'sub', 'not-there.ndjson'))).toEqual([])
+  })
+
+  test('the module that is run, its config file and its certificates', async () => {
+    const [app, config, cert] = [file('app.mjs'), file('quiesce.json'), file('tls.crt')]
+    const other = (label: string, path: string, of: string) =>
+      `${label}: got ${JSON.stringify(path)}, allowed: another file than that of ${of}`
+    expect(await problemsOf(app, '--report-file', app)).toEqual([other('--report-file', app, app)])
+    expect(await problemsOf(app, '--config', config, '--journal', config)).toEqual([other('--journal', config, '--config')])
+    expect(await problemsOf('--tls-cert-file', cert, '--tls-private-key-file', file('tls.key'), '--journal', cert)).toEqual([
+      other('--journal', cert, '--tls-cert-file'),
+    ])
+  })
+
+  test('a device, to which several may go', async () => {
+    expect(await problemsOf('--report-file', '/dev/null', '--journal', '/dev/null')).toEqual([])
+  })
+})
+
+describe('a file of Windows', () => {
+  const signal = new AbortController().signal
+
+  test.each(['json', 'yaml'])('may have a mark in front: %s', async (extension) => {
+    expect(await readConfigFile(file(`bom.${extension}`, '\uFEFF{"port": 0}'), signal)).toEqual({ port: 0 })
+  })
+
+  test.each(['utf16le', 'utf16be'])('that is no UTF-8 is named: %s', async (encoding) => {
+    const content = Buffer.from('\uFEFF{"port": 0}', 'utf16le')
+    const path = file(`${encoding}.json`, encoding === 'utf16be' ? content.swap16() : content)
+    await expect(readConfigFile(path, signal)).rejects.toThrow('it is text in UTF-16, allowed: UTF-8')
+    expect((await runCommand('report', path)).err).toBe(`quiesce: ${path}: it is text in UTF-16, allowed: UTF-8\n`)
+  })
+})
