@@ -1,4 +1,5 @@
 import { checkArguments } from './arguments.ts'
+import { A_COUNT, A_FUNCTION, A_NUMBER, checkOptions, type RulesOf } from './checked-options.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { DURATION_MS_MAX, type Duration, parseDuration } from './duration.ts'
 import { QuiesceError } from './errors.ts'
@@ -21,6 +22,14 @@ export interface VirtualClockOptions {
    * their way. Default: never.
    */
   readonly isQuiet?: () => boolean
+}
+
+const OPTION_RULES: RulesOf<VirtualClockOptions> = {
+  now: A_NUMBER,
+  wall: A_NUMBER,
+  timersMax: A_COUNT,
+  waitMsMax: A_COUNT,
+  isQuiet: A_FUNCTION,
 }
 
 class Timer {
@@ -87,6 +96,7 @@ export class VirtualClock implements Clock {
 
   constructor(options: VirtualClockOptions = {}) {
     checkArguments('new VirtualClock(options?)', [options, 'an object of options'])
+    checkOptions('VirtualClock', options, OPTION_RULES)
     const { now = 0, wall = WALL_AT_START, timersMax = 200_000, waitMsMax = 5_000, isQuiet = () => true } = options
     this.#now = now
     this.#wallOffset = wall - now

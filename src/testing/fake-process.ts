@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { HostProcess } from '../actors/host.ts'
 import { checkArguments } from '../base/arguments.ts'
+import { A_SWITCH, A_TEXT, AN_OBJECT, checkOptions, type RulesOf } from '../base/checked-options.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
 import { CRASH_EVENTS, type CrashEvent, isCrashEvent } from '../base/events.ts'
 import { ProcessExit } from '../base/thrown-exit.ts'
@@ -14,6 +15,8 @@ export interface FakeProcessOptions {
   readonly ipc?: boolean
   readonly platform?: NodeJS.Platform
 }
+
+const OPTION_RULES: RulesOf<FakeProcessOptions> = { env: AN_OBJECT, terminal: A_SWITCH, ipc: A_SWITCH, platform: A_TEXT }
 
 /**
  * A process that a test ends, signals and crashes without touching its own: OS signals, crashes and
@@ -41,6 +44,7 @@ export class FakeProcess extends EventEmitter {
   constructor(options: FakeProcessOptions = {}) {
     super()
     checkArguments('new FakeProcess(options?)', [options, 'an object of options'])
+    checkOptions('FakeProcess', options, OPTION_RULES)
     const { env = {}, terminal = false, ipc = false, platform = 'linux' } = options
     this.env = { ...env }
     this.platform = platform

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { AttachedLife } from '../attach.ts'
 import { checkArguments, withFields } from '../base/arguments.ts'
+import { A_FUNCTION, A_SWITCH, checkGivenOptions, checkOptions, type RulesOf } from '../base/checked-options.ts'
 import { systemClock } from '../base/clock.ts'
 import { QuiesceError } from '../base/errors.ts'
 import type { LifecycleEvent } from '../base/events.ts'
@@ -14,7 +15,7 @@ import type { FakeProcess } from './fake-process.ts'
 import type { MemoryNetwork } from './network/memory-network.ts'
 import type { TestResponse } from './network/response-reader.ts'
 import { requestOptions, TestConnection, type TestRequestOptions } from './network/test-connection.ts'
-import { type LogLine, TestWorld, type TestWorldOptions } from './test-world.ts'
+import { type LogLine, TestWorld, type TestWorldOptions, WORLD_RULES } from './test-world.ts'
 
 /**
  * How long a life may take, in real milliseconds, until it serves: adapters and loggers are loaded
@@ -173,6 +174,8 @@ export interface TestLifeOptions extends TestWorldOptions {
   readonly run?: boolean
 }
 
+const LIFE_RULES: RulesOf<TestLifeOptions> = { ...WORLD_RULES, run: A_SWITCH }
+
 /**
  * Makes a life in a world of its own and runs it. `make` gets that world and makes the life with
  * its `createServer` or `attachLifecycle`; hooks, checks and phases are registered there.
@@ -184,6 +187,7 @@ export async function testLife<L extends Life>(
   all: TestLifeOptions = {},
 ): Promise<TestLife<L>> {
   checkArguments('testLife(make, options?)', [make, 'a function'], [all, 'an object of options'])
+  checkOptions('testLife()', all, LIFE_RULES)
   const { run = true, ...options } = all
   const world = new TestWorld(options)
   const life = await make(world)
@@ -200,9 +204,11 @@ export async function testLife<L extends Life>(
 }
 
 interface SetUp<L> extends TestLifeOptions {
-  /** Registers hooks, checks and phases, before anything begins. */
-  readonly setUp?: (life: L) => void
+  /** Registers hooks, checks and phases, before anything begins; a promise is waited for. */
+  readonly setUp?: (life: L) => unknown
 }
+
+const SET_UP_RULES = { ...LIFE_RULES, setUp: A_FUNCTION }
 
 export interface TestServerOptions extends ServerOptions, SetUp<Life> {}
 export interface TestAttachedOptions extends LifecycleOptions, SetUp<AttachedLife> {}
@@ -218,11 +224,12 @@ export interface TestAttachedOptions extends LifecycleOptions, SetUp<AttachedLif
  */
 export async function testServer(handler: Handler, options: TestServerOptions = {}): Promise<TestLife> {
   checkArguments('testServer(handler, options?)', [options, 'an object of options'], [options, 'an object of options'])
+  checkGivenOptions('testServer()', options, SET_UP_RULES)
   const { setUp, ...others } = options
   const { world, rest } = parted(others)
-  return testLife(({ createServer }) => {
+  return testLife(async ({ createServer }) => {
     const life = createServer(handler, rest)
-    setUp?.(life)
+    await setUp?.(life)
     return life
   }, world)
 }
@@ -241,11 +248,12 @@ export async function testAttached(server: Server, options: TestAttachedOptions 
     [server, withFields('a server of node:http', 'listen', 'on')],
     [options, 'an object of options'],
   )
+  checkGivenOptions('testAttached()', options, SET_UP_RULES)
   const { setUp, ...others } = options
   const { world, rest } = parted(others)
-  return testLife(({ attachLifecycle }) => {
+  return testLife(async ({ attachLifecycle }) => {
     const life = attachLifecycle(server, rest)
-    setUp?.(life)
+    await setUp?.(life)
     server.listen(0)
     return life
   }, world)

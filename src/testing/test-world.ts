@@ -3,6 +3,7 @@ import type { AnyActor } from 'xstate'
 import type { Host } from '../actors/host.ts'
 import { type AttachedLife, attachLifecycleOn } from '../attach.ts'
 import { checkArguments } from '../base/arguments.ts'
+import { A_FUNCTION, AN_OBJECT, checkOptions, type RulesOf } from '../base/checked-options.ts'
 import { VirtualClock, type VirtualClockOptions } from '../base/virtual-clock.ts'
 import { createLifeOn } from '../create-life.ts'
 import { createServerOn, type Handler } from '../create-server.ts'
@@ -22,6 +23,13 @@ export interface TestWorldOptions {
   readonly clock?: Omit<VirtualClockOptions, 'isQuiet'>
   /** Sees the root actor of a life before it starts, for those who look at machines. */
   readonly observe?: (root: AnyActor) => void
+}
+
+export const WORLD_RULES: RulesOf<TestWorldOptions> = {
+  process: ['a FakeProcess', (given) => typeof (given as Partial<FakeProcess> | null)?.asHostProcess === 'function'],
+  random: A_FUNCTION,
+  clock: AN_OBJECT,
+  observe: A_FUNCTION,
 }
 
 /** A line of the log of a life that was given no logger. */
@@ -52,6 +60,7 @@ export class TestWorld {
 
   constructor(options: TestWorldOptions = {}) {
     checkArguments('new TestWorld(options?)', [options, 'an object of options'])
+    checkOptions('TestWorld', options, WORLD_RULES)
     const { process = new FakeProcess(), random = () => 0.5, clock = {}, observe } = options
     this.clock = new VirtualClock({ ...clock, isQuiet: () => this.network.isQuiet })
     this.network = new MemoryNetwork(this.clock)

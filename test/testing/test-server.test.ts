@@ -3,6 +3,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Life } from '#src/lifecycle/life.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
 import { type TestLife, type TestServerOptions, testAttached, testLife, testServer } from '#src/testing/test-life.ts'
 
@@ -13,6 +14,46 @@ async function served(listener: RequestListener = hello, options: TestServerOpti
   onTestFinished(() => t[Symbol.asyncDispose]())
   return t
 }
+
+describe('the options of the kit', () => {
+  const none = () => new Response('')
+
+  test.each<[string, object]>([
+    ['process of testServer(): got {}, allowed: a FakeProcess', { process: {} }],
+    ['process of testServer(): got null, allowed: a FakeProcess', { process: null }],
+    ['random of testServer(): got 0.5, allowed: a function', { random: 0.5 }],
+    ['run of testServer(): got "no", allowed: true or false', { run: 'no' }],
+    ['setUp of testServer(): got true, allowed: a function', { setUp: true }],
+    ['clock of testServer(): got 5, allowed: an object', { clock: 5 }],
+    ['wall of VirtualClock: got "2026-01-01", allowed: a number', { clock: { wall: '2026-01-01' } }],
+    ['wal of VirtualClock: unknown option (did you mean "wall"?)', { clock: { wal: 5 } }],
+  ])('that cannot be used are refused: %s', async (message, options) => {
+    await expect(testServer(none, options)).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID', message })
+  })
+
+  test('are refused by testAttached, testLife and FakeProcess as well', async () => {
+    await expect(testAttached(createServer(hello), { setUp: 5 } as object)).rejects.toThrow('setUp of testAttached(): got 5')
+    await expect(testLife(({ createServer: make }) => make(none), { proces: 5 } as object)).rejects.toThrow(
+      'proces of testLife(): unknown option',
+    )
+    expect(() => new FakeProcess({ terminal: 'yes' } as object)).toThrow('terminal of FakeProcess: got "yes", allowed: true or false')
+    expect(() => new FakeProcess({ enviroment: {} } as object)).toThrow('enviroment of FakeProcess: unknown option')
+  })
+
+  test('wait for a setUp that is async, before anything begins, and fail as it fails', async () => {
+    const order: string[] = []
+    const setUp = async (life: Life): Promise<void> => {
+      await new Promise((resolve) => setImmediate(resolve))
+      life.addPostStartHook('seen', () => void order.push('hook'))
+      order.push('set up')
+    }
+    await using server = await testServer(none, { setUp })
+    await using attached = await testAttached(createServer(hello), { setUp })
+    await Promise.all([server.clock.advance(0), attached.clock.advance(0)])
+    expect(order).toEqual(['set up', 'hook', 'set up', 'hook'])
+    await expect(testServer(none, { setUp: () => Promise.reject(new Error('no fixture')) })).rejects.toThrow('no fixture')
+  })
+})
 
 describe('testServer', () => {
   test('serves a fetch handler, tells its clients, ends on SIGTERM and reports, all on virtual time', async () => {

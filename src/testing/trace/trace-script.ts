@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { checkArguments } from '../../base/arguments.ts'
+import { A_FUNCTION, A_SWITCH, AN_OBJECT, checkOptions, type RulesOf } from '../../base/checked-options.ts'
 import { QuiesceError } from '../../base/errors.ts'
 import { variable } from '../../base/look.ts'
 import { lineDiff } from './line-diff.ts'
@@ -24,6 +25,8 @@ export interface TraceScriptOptions {
   readonly update?: boolean
 }
 
+const OPTION_RULES: RulesOf<TraceScriptOptions> = { make: A_FUNCTION, commands: AN_OBJECT, update: A_SWITCH }
+
 /**
  * Runs a script: a file of commands with what they lead to, in a world of its own. Resolves when it
  * happened as it is written.
@@ -34,6 +37,7 @@ export interface TraceScriptOptions {
  */
 export async function traceScript(file: string, options: TraceScriptOptions = {}): Promise<void> {
   checkArguments('traceScript(file, options?)', [file, 'a text'], [options, 'an object of options'])
+  checkOptions('traceScript()', options, OPTION_RULES)
   const { make, commands, update = wantsUpdate() } = options
   const expected = await readFile(file, 'utf8')
   const blocks = parseScript(expected)
