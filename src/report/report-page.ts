@@ -238,5 +238,9 @@ const moment = (at: number): string => `${at < 0 ? '-' : '+'}${length(Math.abs(a
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
+/** Controls, which no page may have, and marks that turn the direction of what is behind them. */
+const UNPRINTABLE = /(?![\n\r\t\u200c\u200d])[\p{C}\p{Zl}\p{Zp}]/gu
+
 /** Names and messages come from users and clients. */
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string)
+const escaped = (text: string): string =>
+  text.replace(UNPRINTABLE, '\ufffd').replace(/[&<>"']/g, (character) => ENTITIES[character] as string)
