@@ -1,4 +1,5 @@
 import { QuiesceError, show } from './errors.ts'
+import { isPromiseLike } from './records.ts'
 
 /** Longest name that is accepted; names appear in logs, paths and pictures. */
 const NAME_LENGTH_MAX = 200
@@ -22,7 +23,7 @@ export function checkName(of: string, name: unknown): asserts name is string {
  */
 export function checkFunction(of: string, name: string, given: unknown): void {
   if (typeof given === 'function') return
-  const hint = isThenable(given) ? '; pass the function itself, without calling it' : ''
+  const hint = isPromiseLike(given) ? '; pass the function itself, without calling it' : ''
   throw new QuiesceError('ERR_FUNCTION_MISSING', `${of}: got ${show(given)}, allowed: a function${hint}`, {
     name,
     given,
@@ -34,10 +35,12 @@ export function checkFunction(of: string, name: string, given: unknown): void {
  * Whether it looks like an AbortSignal: a polyfill, a browser that is played, or another realm has
  * a class of its own.
  */
-export const isAbortSignal = (given: unknown): given is AbortSignal =>
-  typeof given === 'object' &&
-  given !== null &&
-  typeof (given as Partial<AbortSignal>).aborted === 'boolean' &&
-  typeof (given as Partial<AbortSignal>).addEventListener === 'function'
-
-const isThenable = (given: unknown): boolean => typeof (given as PromiseLike<unknown> | null | undefined)?.then === 'function'
+export function isAbortSignal(given: unknown): given is AbortSignal {
+  try {
+    const { aborted, addEventListener } = (typeof given === 'object' && given !== null ? given : {}) as Partial<AbortSignal>
+    return typeof aborted === 'boolean' && typeof addEventListener === 'function'
+  } catch {
+    // What throws when it is read is none.
+    return false
+  }
+}

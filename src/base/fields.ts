@@ -13,12 +13,13 @@ import { isFieldsOnly } from './records.ts'
  */
 export function checkFields<T extends object>(of: string, options: T, known: readonly string[]): T {
   if (!isFieldsOnly(options)) throw optionError(`options of ${of}`, options, `an object of ${known.join(', ')}${awaitHint(options)}`)
-  const field = Object.keys(options).find((name) => !known.includes(name))
-  if (field === undefined) return readable(`options of ${of}`, options)
+  const own = readable(`options of ${of}`, options)
+  const field = Object.keys(own).find((name) => !known.includes(name))
+  if (field === undefined) return own
   const allowed = `one of ${known.join(', ')}`
   throw new QuiesceError('ERR_OPTION_INVALID', `${field} of ${of}: unknown option${didYouMean(field, known) || `, allowed: ${allowed}`}`, {
     field: `${field} of ${of}`,
-    given: (options as Readonly<Record<string, unknown>>)[field],
+    given: (own as Readonly<Record<string, unknown>>)[field],
     allowed,
   })
 }

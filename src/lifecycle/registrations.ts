@@ -6,7 +6,7 @@ import { awaitHint, optionError, QuiesceError, show } from '../base/errors.ts'
 import type { HookKind } from '../base/events.ts'
 import { checkFields } from '../base/fields.ts'
 import { ownFields } from '../base/own-fields.ts'
-import { isFieldsOnly } from '../base/records.ts'
+import { isFieldsOnly, isPromiseLike } from '../base/records.ts'
 import { Registry } from '../base/registry.ts'
 import type { HookCheckOptions } from '../http/health/health.ts'
 import { effectiveWiring } from '../machines/lifecycle.ts'
@@ -244,7 +244,7 @@ export function checkedRegistration(
 /** @throws QuiesceError ERR_NAME_MISSING, ERR_OPTION_INVALID */
 export function checkMuxSignal(name: string, complete: unknown): void {
   checkName('a mux-complete signal', name)
-  const usable = isAbortSignal(complete) || typeof (complete as PromiseLike<unknown> | undefined)?.then === 'function'
+  const usable = isAbortSignal(complete) || isPromiseLike(complete)
   if (!usable) throw optionError(`mux-complete signal ${show(name)}`, complete, 'an AbortSignal or a promise')
 }
 

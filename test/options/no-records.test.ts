@@ -121,9 +121,16 @@ describe('what cannot be read is refused by its name:', () => {
     ['one of them', 'reserves', () => createLife({ ...silent, reserves: revoked() })],
     ['a list', 'exempt', () => createLife({ ...silent, exempt: revoked() as never })],
     ['what a hook is given', 'options of pre-shutdown hook "a"', () => life().addPreShutdownHook('a', nothing, unreadable('timeout'))],
+    ['a field of it that there is not', 'options of phase "a"', () => life().addPhase('a', nothing, unreadable('x'))],
+    ['what completes the mux', 'mux-complete signal "a"', () => life().addMuxCompleteSignal('a', revoked() as never)],
     ['what a check is given', 'options of health check "a"', () => life().addReadyzCheck('a', nothing, revoked())],
   ])('%s', (_, field, take) => {
     expect(refusal(take)).toMatchObject({ code: 'ERR_OPTION_INVALID', details: { field } })
+  })
+
+  test('a function', () => {
+    for (const run of [revoked(), unreadable('then')])
+      expect(refusal(() => life().addDestroy('a', run as never))).toMatchObject({ code: 'ERR_FUNCTION_MISSING' })
   })
 
   test('the name of a signal that is no text', () => {
