@@ -72,7 +72,8 @@ export interface Life extends AsyncDisposable {
    * heard, and the option `signal` stops it, as with `run()`. Resolves when it serves and every
    * post-start hook has been started; rejects, after everything that was acquired has been
    * released, when it could not start (ERR_START with the cause) or was stopped before it served
-   * (ERR_STOPPED_DURING_START). `details.report` is the report. A second call returns the same promise.
+   * (ERR_STOPPED_DURING_START). `details.report` is the report. A second call returns the same
+   * promise.
    * @example
    * await life.start()
    * console.log(life.addresses[0]?.url)
