@@ -51,6 +51,8 @@ export class Http2Response {
   ofHandler: Http2ServerResponse | undefined = undefined
   /** Whether a listener was given the stream alone, beside what node makes objects for. */
   hasStreamListener = false
+  /** The head is that of node's own object, in which what steps have set is already. */
+  isHeadOfObject = false
   /** The head of its answer said so. */
   isEventStream = false
   statusCode = 200

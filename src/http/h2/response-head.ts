@@ -18,6 +18,8 @@ type Head = OutgoingHttpHeaders | readonly unknown[]
 /** Stands in front of what sends the head of an answer; node's own objects come to it, too. */
 export function watchHead(stream: ServerHttp2Stream): void {
   stream.respond = respond
+  stream.respondWithFile = respondWithFile
+  stream.respondWithFD = respondWithFD
 }
 
 /** The same for the object that node makes for a handler, which drops `Connection` itself. */
@@ -37,8 +39,8 @@ const respond: ServerHttp2Stream['respond'] = function (this: ServerHttp2Stream,
   const exchange = wireExchangeOf(this)
   const response = exchange?.response as unknown as Http2Response | undefined
   let head = headers
-  // What steps have set; an object that node made for a handler has it already.
-  if (response?.headers && !response.ofHandler && !Array.isArray(head)) head = { ...response.headers, ...head }
+  // An object that node made for a handler has what steps have set already.
+  if (response && !response.isHeadOfObject) head = withHeadersOfSteps(response, head)
   if (exchange && response && head) noteEvents(exchange, response, head)
   try {
     prototypeOfStreams.respond.call(this, head, options)
@@ -49,8 +51,45 @@ const respond: ServerHttp2Stream['respond'] = function (this: ServerHttp2Stream,
     if (allowed === head) throw thrown
     prototypeOfStreams.respond.call(this, allowed, options)
   }
-  if (exchange && !exchange.isOver && (exchange.mustNotify || exchange.connection.isDue))
-    exchange.connection.wire.notifySoon(exchange.mustNotify)
+  if (exchange) notifyBehindHead(exchange)
+}
+
+function notifyBehindHead(exchange: WireExchange): void {
+  if (!exchange.isOver && (exchange.mustNotify || exchange.connection.isDue)) exchange.connection.wire.notifySoon(exchange.mustNotify)
+}
+
+const respondWithFile: ServerHttp2Stream['respondWithFile'] = function (this: ServerHttp2Stream, path, headers, options) {
+  prototypeOf(this).respondWithFile.call(this, path, headOfFile(this, headers), options)
+}
+
+const respondWithFD: ServerHttp2Stream['respondWithFD'] = function (this: ServerHttp2Stream, fd, headers, options) {
+  prototypeOf(this).respondWithFD.call(this, fd, headOfFile(this, headers), options)
+}
+
+/**
+ * Node sends it by itself, perhaps when it has opened the file, and gives up the stream then for
+ * what does not belong there. Its client is told when the answer is over.
+ */
+function headOfFile(stream: ServerHttp2Stream, headers: OutgoingHttpHeaders | undefined): OutgoingHttpHeaders | undefined {
+  const exchange = wireExchangeOf(stream)
+  const response = exchange?.response as unknown as Http2Response | undefined
+  if (!exchange || !response) return headers
+  const head = withHeadersOfSteps(response, headers)
+  if (!head) return head
+  noteEvents(exchange, response, head)
+  return without(isOfConnection, head, exchange)
+}
+
+/** Adds those that the head has not itself. A list stays as it is: its handler may use it again. */
+function withHeadersOfSteps<T extends Head>({ headers }: Http2Response, head: T | undefined): T | OutgoingHttpHeaders | undefined {
+  if (!headers) return head
+  const isList = Array.isArray(head)
+  const given: readonly unknown[] = isList ? head.filter((_, index) => index % 2 === 0) : Object.keys(head ?? {})
+  const names = new Set(given.map((name) => String(name).toLowerCase()))
+  const added = Object.entries(headers).filter(([name]) => !names.has(name))
+  if (!isList) return { ...Object.fromEntries(added), ...(head as OutgoingHttpHeaders | undefined) }
+  const pairs = added.flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).flatMap((one) => [name, String(one)]))
+  return [...head, ...pairs] as readonly unknown[] as T
 }
 
 const isAboutConnection = (thrown: unknown): boolean =>
@@ -69,6 +108,8 @@ const appendHeader: Http2ServerResponse['appendHeader'] = function (this: Http2S
 const writeHead = function (this: Http2ServerResponse, status: number, ...rest: [(string | Head)?, Head?]): Http2ServerResponse {
   const own = prototypeOf(this).writeHead as (...args: readonly unknown[]) => Http2ServerResponse
   const exchange = wireExchangeOf(this.stream)
+  const view = exchange?.response as unknown as Http2Response | undefined
+  if (view) view.isHeadOfObject = true
   const head = typeof rest[0] === 'object' ? rest[0] : rest[1]
   if (!exchange || !head) return own.call(this, status, ...rest)
   // The others are left out when it is sent.
