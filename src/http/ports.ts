@@ -74,6 +74,8 @@ interface Outstanding extends Iterable<WireExchange> {
 /** An exchange, as its transport sees it: what steps see, and what its end needs. */
 export interface WireExchange extends ExchangeView {
   readonly connection: WireConnection
+  /** `clock.now()` */
+  readonly arrivedAt: number
   /**
    * How its handlers say that they are over: by a promise, or else by ending the response.
    * Undefined before they were called.

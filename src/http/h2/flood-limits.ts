@@ -4,16 +4,27 @@ import type { Clock } from '../../base/clock.ts'
  * What one client of HTTP/2 may do on a connection before it is sent away with ENHANCE_YOUR_CALM:
  * so many at once, and so many more each second. All of it is allowed by the protocol, costs its
  * sender next to nothing, and the server work. Node has bounds for frames that are invalid, and for
- * streams that were reset: 1000 at once and 33 a second, and then an INTERNAL_ERROR.
+ * streams that were reset: 1000 at once and 33 a second, and then an INTERNAL_ERROR. A proxy that
+ * passes on what its clients cancel has to come as far as that, one that only resets does not.
  */
 export const FLOOD_LIMITS = {
-  /** Streams that the client has opened and reset before they were answered ("rapid reset"). */
-  resets: { atOnce: 200, perSecond: 20 },
-  /** PING frames, each of which has to be answered. */
+  /**
+   * Streams that the client has reset soon after it had opened them, before they were answered
+   * ("rapid reset"). Each answer on the connection allows another one, in advance up to
+   * {@link ANSWERED_IN_ADVANCE}.
+   */
+  resets: { atOnce: 200, perSecond: 33 },
+  /** PING frames for which there is no reason, each of which has to be answered. */
   pings: { atOnce: 200, perSecond: 20 },
   /** SETTINGS frames, each of which has to be answered, and may change every stream. */
   settings: { atOnce: 50, perSecond: 5 },
 } as const satisfies Record<string, Rate>
+
+/** What a stream lasts at most that costs its client nothing to open and reset. */
+export const SOON_MS = 1000
+
+/** Together with what is allowed at once as many as node allows. */
+export const ANSWERED_IN_ADVANCE = 800
 
 export type Demand = keyof typeof FLOOD_LIMITS
 
@@ -40,7 +51,14 @@ export class FloodLimits {
     const now = this.#clock.now()
     const forgiven = ((now - this.#at[demand]) / 1000) * perSecond
     this.#at[demand] = now
-    this.#used[demand] = Math.max(0, this.#used[demand] - forgiven) + 1
+    // What answers have allowed in advance stays.
+    const used = this.#used[demand]
+    this.#used[demand] = Math.min(used, Math.max(0, used - forgiven)) + 1
     return this.#used[demand] <= atOnce
+  }
+
+  /** Notes a stream that came to its end in order. */
+  answered(): void {
+    this.#used.resets = Math.max(-ANSWERED_IN_ADVANCE, this.#used.resets - 1)
   }
 }

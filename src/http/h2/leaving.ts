@@ -154,13 +154,17 @@ export class Leaving {
     if (this.#patience !== undefined && this.#wire.owed.length === 0) this.notify()
   }
 
-  /** Now. A second call does nothing. */
-  notify(): void {
+  /**
+   * Now. A second call does nothing, but with another code: that is sent to a client that was told
+   * already, too.
+   */
+  notify(code = NO_ERROR): void {
     this.#clearTurn()
     const { session, connection } = this.#wire
-    if (connection.wasNotified || session.closed || session.destroyed) return
+    if (session.destroyed || (code === NO_ERROR && (connection.wasNotified || session.closed))) return
     // Node fills in the number; what it has read and not handed over yet is below it.
-    session.goaway(NO_ERROR)
+    session.goaway(code)
+    if (connection.wasNotified) return
     // Half of a head counts there, too; its request is refused if it comes, as not looked at.
     this.#lastStream = connection.isIdle ? this.#wire.lastHandedOver : (session.state.lastProcStreamID ?? 0)
     connection.noteNotified()

@@ -6,15 +6,16 @@ import { wireExchangeOf } from '../exchange-of.ts'
 import type { Wire, WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { tlsOf } from '../tls/version.ts'
 import type { TrafficPort } from '../transport.ts'
-import { breakStream, destroySession, isBrokenOffHere, watchGivenUp, watchSessionEnd } from './broken-off.ts'
+import { breakStream, isBrokenOffHere, watchGivenUp, watchSessionEnd } from './broken-off.ts'
 import { watchReset } from './client-reset.ts'
-import { ENHANCE_YOUR_CALM, REFUSED_STREAM } from './error-codes.ts'
+import { NO_ERROR, REFUSED_STREAM } from './error-codes.ts'
 import { answerOn, ignore } from './exchange-objects.ts'
-import { type Demand, FloodLimits } from './flood-limits.ts'
+import { SOON_MS } from './flood-limits.ts'
 import { isEnded, letGoOfExchange, mayStillEnd, onLateEnd, responseOf, streamOf } from './handler-end.ts'
 import { Idling } from './idling.ts'
 import { Leaving } from './leaving.ts'
 import { ClientPace } from './pace.ts'
+import { Patience } from './patience.ts'
 import { Tunnels } from './tunnels.ts'
 
 /** The key on the session itself: a property costs less than a look-up in a WeakMap. */
@@ -54,7 +55,7 @@ export class Http2Wire implements Wire {
   readonly #leaving: Leaving
   readonly #idling: Idling | undefined
   #tunnels: Tunnels | undefined
-  readonly #demands: (demand: Demand) => void
+  readonly #patience: Patience
   readonly #onClose = (): void => {
     this.#cancel()
     this.connection.closed()
@@ -81,18 +82,9 @@ export class Http2Wire implements Wire {
     this.#leaving = new Leaving(this, traffic.clock)
     socket.once('close', this.#onClose)
     session.once('goaway', () => this.#leaving.peerLeaves())
-    const floodLimits = new FloodLimits(traffic.clock)
-    let isSentAway = false
-    this.#demands = (demand) => {
-      if (floodLimits.allows(demand) || isSentAway || session.destroyed) return
-      isSentAway = true
-      traffic.sentAway(this.connection, `too many ${demand}`)
-      afterThisStep(() => destroySession(session, new Error(`too many ${demand}`), ENHANCE_YOUR_CALM))
-    }
-    session.on('ping', () => this.#demands('pings'))
-    session.on('remoteSettings', () => this.#demands('settings'))
     this.connection = connection ?? traffic.opened(this)
     connection?.goOnWith(this)
+    this.#patience = new Patience(this, traffic)
     const { outstanding } = this.connection
     watchSessionEnd(session, () => outstanding.oldest !== outstanding.newest)
     if (idleMs > 0) this.#idling = new Idling(this.connection, traffic.clock, idleMs)
@@ -113,6 +105,10 @@ export class Http2Wire implements Wire {
 
   notify(): void {
     this.#leaving.notify()
+  }
+
+  sendAway(code: number): void {
+    this.#leaving.notify(code)
   }
 
   /**
@@ -264,17 +260,26 @@ export class Http2Wire implements Wire {
     this.socket.off('close', this.#onClose)
   }
 
-  /** Broken off before it was answered: by its client, unless that was our side. */
+  /**
+   * Whether it was broken off before it was answered: by its client, unless that was our side. One
+   * that has lasted for a while has cost its client as much as one that is not reset.
+   */
   #noteReset(stream: ServerHttp2Stream): void {
     const tagged = stream as Tagged
-    if (!stream.aborted || isBrokenOffHere(stream) || tagged[RESET]) return
+    if (!stream.aborted) {
+      if (stream.rstCode === NO_ERROR) this.#patience.answered()
+      return
+    }
+    if (isBrokenOffHere(stream) || tagged[RESET]) return
     tagged[RESET] = true
-    this.#demands('resets')
+    const arrivedAt = wireExchangeOf(stream)?.arrivedAt
+    if (arrivedAt === undefined || this.#clock.now() - arrivedAt < SOON_MS) this.#patience.demanded('resets')
   }
 
   #cancel(): void {
     this.#idling?.cancel()
     this.#leaving.cancel()
+    this.#patience.cancel()
   }
 }
 
