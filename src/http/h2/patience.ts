@@ -94,7 +94,10 @@ export class Patience {
       this.cancel()
       if (!session.destroyed) destroySession(session, new Error(why), ENHANCE_YOUR_CALM)
     }
-    if (this.#state === 'over' || (connection.isIdle && !this.#wire.hasStreams)) return end()
+    if (this.#state === 'over' || (connection.isIdle && !this.#wire.hasStreams)) {
+      end()
+      return
+    }
     this.#wire.sendAway(ENHANCE_YOUR_CALM)
     this.#timer = this.#clock.setTimeout(end, SENT_AWAY_MS)
   }
