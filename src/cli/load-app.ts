@@ -84,7 +84,7 @@ async function load<Found extends Loadable>(
     if (line) throw line
     const error = toError(own)
     stderr.write(`${program}: ${app} could not be loaded: ${firstLine(error.message)}\n`)
-    if (error instanceof SyntaxError) return endOf(error)
+    if (error instanceof SyntaxError) return await endOf(error)
     stderr.write(`${error.stack ?? error.message}\n`)
     return COULD_NOT_START
   } finally {

@@ -1,5 +1,6 @@
 // Requests that no handler sees, because node answers them, or a listener for what node cannot
-// read. Fails when: their connection, idle since, counts as one on which a handler speaks for itself.
+// read.
+// Fails when: their connection, idle since, counts as one on which a handler speaks for itself.
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
