@@ -106,7 +106,7 @@ test('a logger that cannot say what it has lost has lost nothing', async () => {
     () => Number.NaN,
   ]
   for (const number of numbers) {
-    const logger: Logger = { debug: line, info: line, warn: line, error: line, lostLines: number, lastFlushAgeMs: number }
+    const logger = { debug: line, info: line, warn: line, error: line, lostLines: number, lastFlushAgeMs: number }
     const log = new EventLog(async () => logger, context)
     await log.open()
     expect([log.lostLines(), log.lastFlushAgeMs()]).toEqual([0, 0])
