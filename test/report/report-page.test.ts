@@ -31,7 +31,10 @@ test('says nothing of the phase that writes it, of whose end it cannot tell', ()
 
 test('has no control of a terminal in it, and no mark that turns the direction of a text', () => {
   const message = '\x1b]0;owned\x07red\u202eevil\u0000\u009b31m\nsecond line'
-  const page = reportPage({ ...bad, errors: [{ at: 1, where: 'x', error: { name: 'Error', message, stack: message } }] } as unknown as Report)
+  const page = reportPage({
+    ...bad,
+    errors: [{ at: 1, where: 'x', error: { name: 'Error', message, stack: message } }],
+  } as unknown as Report)
   expect(page).toContain('\ufffd]0;owned\ufffdred\ufffdevil\ufffd\ufffd31m\nsecond line')
   expect(page).not.toMatch(/(?![\n\t])[\p{Cc}\u202a-\u202e]/u)
 })

@@ -578,7 +578,9 @@ describe('every registration', () => {
     ] as const)
       expect(refusal(() => add('x', noop, options))).toMatchObject({
         code: 'ERR_OPTION_INVALID',
-        message: expect.stringMatching(new RegExp(`^${field} of post-start hook "x": got .+, allowed: none: it may run as long as the server$`)),
+        message: expect.stringMatching(
+          new RegExp(`^${field} of post-start hook "x": got .+, allowed: none: it may run as long as the server$`),
+        ),
       })
     for (const options of [undefined, {}]) add('x', noop, options)[Symbol.dispose]()
   })
