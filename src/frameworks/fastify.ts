@@ -1,3 +1,4 @@
+import { type EventEmitter, errorMonitor } from 'node:events'
 import type { Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { isBeforeClose } from '../actors/before-close.ts'
@@ -8,6 +9,7 @@ import { isThenable } from '../http/emit-gate.ts'
 import { exchangeOf } from '../http/traffic/exchange.ts'
 import type { Logger } from '../log/logger.ts'
 import type { LifecycleOptions } from '../options/options.ts'
+import { whenUnhandled } from '../process/unhandled.ts'
 import { takeOverFromFastifyCli } from './fastify-cli.ts'
 
 declare module 'fastify' {
@@ -52,7 +54,7 @@ export const quiesce = Object.assign(
     seeHandlers(app)
     life.addDestroy('fastify', () => app.close())
     app.decorate('life', life)
-    endWhenUnableToListen(app.server, life)
+    endWhenUnableToListen(app, life)
     // Not before: what only calls inject(), as tests do, has no process to end.
     app.addHook('onListen', async () => {
       joinFurtherServers(app)
@@ -95,18 +97,24 @@ function seeHandlers(app: FastifyInstance): void {
 
 /**
  * An error of `listen()` that the program does not handle is the end of a life that could not
- * start. Fastify rejects with it, and a program that handles that may listen elsewhere.
+ * start. Fastify rejects with it, or calls back, and a program that handles that may listen
+ * elsewhere. An error is only looked at: what nothing listens to is thrown, as without the plugin.
  */
-function endWhenUnableToListen(server: Server, life: AttachedLife): void {
+function endWhenUnableToListen(app: FastifyInstance, life: AttachedLife): void {
+  const server: EventEmitter = app.server
+  let waiting: Disposable | undefined
   const onError = (error: Error): void => {
-    const onRejection = (reason: unknown): void => {
-      process.off('unhandledRejection', onRejection)
-      if (reason === error) void life.run()
-    }
-    process.on('unhandledRejection', onRejection)
+    waiting?.[Symbol.dispose]()
+    waiting = whenUnhandled(process, error, () => void life.run())
   }
-  server.once('error', onError)
-  server.once('listening', () => server.off('error', onError))
+  const end = (): void => {
+    server.off(errorMonitor, onError)
+    server.off('listening', end)
+    waiting?.[Symbol.dispose]()
+  }
+  server.on(errorMonitor, onError)
+  server.on('listening', end)
+  app.addHook('onClose', async () => end())
 }
 
 /**
