@@ -9,3 +9,9 @@ const beforeClose = new AsyncLocalStorage<true>()
 
 export const asBeforeClose = <R>(run: () => R): R => beforeClose.run(true, run)
 export const isBeforeClose = (): boolean => beforeClose.getStore() === true
+
+/** The name of the destroy function that runs, in all that it does and waits for. */
+const destroying = new AsyncLocalStorage<string>()
+
+export const asDestroying = <R>(name: string, run: () => R): R => destroying.run(name, run)
+export const nameOfDestroying = (): string | undefined => destroying.getStore()

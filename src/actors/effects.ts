@@ -18,7 +18,7 @@ import { requestDrainMachine } from '../machines/phases/request-drain.ts'
 import { watchDrainMachine } from '../machines/phases/watch-drain.ts'
 import { announceReady } from '../platforms/platforms.ts'
 import { awaitMux } from './await-mux.ts'
-import { asBeforeClose } from './before-close.ts'
+import { asBeforeClose, asDestroying } from './before-close.ts'
 import { bind } from './bind.ts'
 import { acceptThenClose, closeAdmin, closeIdleConnections, closeListeners, destroyConnections, lingerConnections } from './close-down.ts'
 import { type ActorSystem, type UserCode, userCode } from './user-code.ts'
@@ -174,6 +174,7 @@ function makeEffects() {
 
 function runOf(world: World, kind: HookKind, name: string): UserCode | undefined {
   const run = world.hook(kind, name)
+  if (run && kind === 'destroy') return (context) => asDestroying(name, () => run(context))
   return run && world.comesBeforeClose(kind, name) ? (context) => asBeforeClose(() => run(context)) : run
 }
 

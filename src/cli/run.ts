@@ -71,10 +71,10 @@ function around(
   log: DefaultLog,
 ): { readonly life: Life; readonly listen: () => void } {
   if (runnable.kind === 'handler') return { life: createServerOn(systemHost, runnable.handler, options, log), listen: () => {} }
-  const { server, close } = runnable
+  const { server, closeWith } = runnable
   const { port = LISTEN_OPTIONS.port.default, host, ...rest } = options
   const life = attachLifecycleOn(systemHost, server, { health: true, ...rest }, log)
-  if (close) life.addDestroy(close.name, close.run)
+  closeWith?.(life)
   return { life, listen: () => void server.listen({ port, ...(host !== undefined && { host }) }) }
 }
 

@@ -1,9 +1,8 @@
 import type { RequestListener, Server } from 'node:http'
-import type { StopCode } from '../actors/user-code.ts'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
-import { osSignalOf } from '../base/events.ts'
 import type { FetchHandler, Handler } from '../create-server.ts'
+import { type ClosableApp, closeWithLife } from '../frameworks/nest-close.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { lifeOfApiServer } from './api-server-module.ts'
 import type { Exports } from './user-module.ts'
@@ -20,8 +19,8 @@ export type Runnable =
       readonly server: Server
       /** What has to be done before it listens. */
       readonly ready?: () => unknown
-      /** Its own closing hooks. */
-      readonly close?: { readonly name: string; readonly run: StopCode }
+      /** Has the life run its own closing hooks. */
+      readonly closeWith?: (life: Life) => void
     }
 
 /** What is given to `quiesce run`. */
@@ -129,17 +128,16 @@ interface Koa {
   callback(): RequestListener
 }
 
-interface Nest {
+interface Nest extends ClosableApp {
   getHttpServer(): unknown
   init(): unknown
-  close(signal?: string): unknown
 }
 
 const ofNest = (app: Nest): Runnable => ({
   kind: 'server',
   server: app.getHttpServer() as Server,
   ready: () => app.init(),
-  close: { name: 'nest', run: ({ reason }) => app.close(osSignalOf(reason)) },
+  closeWith: (life) => closeWithLife(app, life),
 })
 
 interface Fastify {
@@ -151,7 +149,7 @@ interface Fastify {
 const ofFastify = (label: string, app: Fastify): Runnable => ({
   ...ofServer(label, app.server),
   ready: async () => void (await app.ready()),
-  close: { name: 'fastify', run: () => app.close() },
+  closeWith: (life) => void life.addDestroy('fastify', () => app.close()),
 })
 
 function ofServer(label: string, server: Server): Runnable & { readonly kind: 'server' } {

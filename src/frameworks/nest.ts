@@ -1,18 +1,19 @@
 import type { Server } from 'node:http'
 import { HttpAdapterHost } from '@nestjs/core'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
-import { checkArguments } from '../base/arguments.ts'
-import { osSignalOf } from '../base/events.ts'
+import { checkArguments, withFields } from '../base/arguments.ts'
 import { endpointsOf } from '../endpoints/of-life.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { LifecycleOptions } from '../options/options.ts'
 import type { Report } from '../report/report.ts'
+import { type ClosableApp, closeWithLife } from './nest-close.ts'
 import { type HybridApp, joinMessages } from './nest-messages.ts'
 
 /** What is injected: the life around the app's HTTP server. */
 export class Quiesce {
   readonly #life: () => AttachedLife
   #attached: AttachedLife | undefined
+  #app: object | undefined
 
   constructor(life: () => AttachedLife) {
     this.#life = life
@@ -33,11 +34,19 @@ export class Quiesce {
    * signal, or undefined where there was none; `enableShutdownHooks()` is not needed. Before or
    * after `app.listen()`; after `startAllMicroservices()` when there are any, whose messages under
    * way join the drain.
+   *
+   * From here on the app's `close()` is a stop of the life, whose promise settles when the life has
+   * ended: requests are answered until the drain is over, and Nest's hooks come after it, once.
+   * @throws QuiesceError ERR_OPTION_INVALID without the app
    */
-  run(app: { close(signal?: string): Promise<void> } & HybridApp): Promise<Report> {
+  run(app: ClosableApp & HybridApp): Promise<Report> {
+    checkArguments('run(app)', [app, withFields('the Nest app: app.get(Quiesce).run(app)', 'close')])
+    // A second call returns the same promise, as that of a life does.
+    if (this.#app === app) return this.life.run()
     const life = this.life as AttachedLife & Pick<Lifecycle, 'join'>
+    closeWithLife(app, life)
+    this.#app = app
     joinMessages(app, (name, work) => life.join(name, work))
-    life.addDestroy('nest', ({ reason }) => app.close(osSignalOf(reason)))
     return this.life.run()
   }
 }

@@ -122,4 +122,14 @@ describe('a request of three seconds is answered, and no other is lost', () => {
       said: ['arrived', 'leaving', 'beforeApplicationShutdown SIGTERM', 'onApplicationShutdown SIGTERM'],
     })
   })
+
+  test('NestJS, ended by its own close(), which is called twice', async () => {
+    const program = startProgram('with-nest.mjs')
+    const { code, signal, said } = await stopUnderLoad(program, () => void program.signal('SIGUSR2'))
+    expect({ code, signal, said }).toEqual({
+      code: 0,
+      signal: null,
+      said: ['arrived', 'leaving', 'beforeApplicationShutdown undefined', 'onApplicationShutdown undefined', 'closed', 'closed'],
+    })
+  })
 })

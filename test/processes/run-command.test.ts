@@ -33,12 +33,12 @@ const stopInTheMiddle = (name: string) => {
   return stopInTheMiddleOf(runs(fixture(module), '--export', name, ...(name === 'life' ? [] : ADDRESS)))
 }
 
-async function stopInTheMiddleOf(program: TestProcess) {
+async function stopInTheMiddleOf(program: TestProcess, by: NodeJS.Signals = 'SIGTERM') {
   const url = await urlOf(program)
   const ready = await fetch(`${url}/readyz`)
   const slow = fetch(`${url}/slow`)
   await program.said('arrived')
-  program.signal('SIGTERM')
+  program.signal(by)
   const answer = await slow
   const outcome = { ready: ready.status, status: answer.status, body: await answer.text(), ...(await program.ended()) }
   return { ...outcome, stderr: program.stderr.replace('arrived\n', '') }
@@ -65,6 +65,12 @@ describe('quiesce run', () => {
       signal: null,
       stderr: 'beforeApplicationShutdown SIGTERM\nonApplicationShutdown SIGTERM\n',
     })
+  })
+
+  test('runs an app of NestJS that calls its own close()', async () => {
+    const outcome = await stopInTheMiddleOf(runs(fixture('nest-app.mjs'), ...ADDRESS), 'SIGUSR2')
+    const stderr = 'beforeApplicationShutdown undefined\nonApplicationShutdown undefined\nclosed\n'
+    expect(outcome).toMatchObject({ status: 200, body: 'done', code: 0, signal: null, stderr })
   })
 
   test('takes the default export, of CommonJS as well, and the flags of serve', async () => {

@@ -33,7 +33,9 @@ export async function serveApi(settings: ApiServerSettings, host: CommandHost, r
   const found =
     app === undefined ? core(complete) : await loadApp(app, host, (exports) => servedOf({ app, export: name }, exports, complete))
   if (typeof found === 'number') return found
-  const ended = found.server.prepare().run()
+  const prepared = found.server.prepare()
+  found.closeWith?.(prepared.life)
+  const ended = prepared.run()
   // In the same turn: no signal can come in between.
   release()
   await ended
@@ -48,6 +50,8 @@ interface Served {
   readonly server: ApiServer
   /** What has to be done before it is prepared. */
   readonly ready?: () => unknown
+  /** Has the life run closing hooks of its own. */
+  readonly closeWith?: Extract<Runnable, { readonly kind: 'server' }>['closeWith']
 }
 
 /** A server without an API group: there is none to discover. */
@@ -70,9 +74,8 @@ async function mounted(runnable: Exclude<Runnable, { readonly kind: 'life' }>, c
   const delegate = runnable.kind === 'handler' ? emptyDelegate(await requestListener(runnable.handler)()) : serverAsDelegate(runnable)
   const server = createApiServerOn(systemHost, complete({ enableIndex: false, enableDiscovery: false, enableStatusz: false }), { delegate })
   if (runnable.kind === 'handler') return { kind: 'handler', server }
-  const { ready, close } = runnable
-  if (close) server.addDestroy(close.name, close.run)
-  return { kind: 'server', server, ...(ready && { ready }) }
+  const { ready, closeWith } = runnable
+  return { kind: 'server', server, ...(ready && { ready }), ...(closeWith && { closeWith }) }
 }
 
 /** What a server would do with requests if it listened; with upgrades, once it is ready. */
