@@ -1,5 +1,6 @@
 import { RESERVES_DEFAULT_MS } from '../base/stop-profile.ts'
-import { type LogDestination, stdoutDestination } from './log-destination.ts'
+import type { LineDestination } from './line-destination.ts'
+import { stdoutDestination } from './log-destination.ts'
 import type { Logger, LoggerCounts, LogLevel } from './logger.ts'
 
 export interface DefaultLoggerOptions {
@@ -8,7 +9,7 @@ export interface DefaultLoggerOptions {
   /** Turns a JSON line into what is written instead. Default: as it is, with controls escaped. */
   readonly format?: (jsonLine: string) => string
   /** Default: standard output. */
-  readonly destination?: LogDestination
+  readonly destination?: LineDestination
   /**
    * How long `flush` waits for a reader that takes nothing, asked when it begins. Default: the
    * flush reserve, 500 ms.

@@ -1,6 +1,8 @@
 import { writeSync } from 'node:fs'
 import { type Clock, systemClock } from '../base/clock.ts'
+import { type LineDestination, waitForReader } from './line-destination.ts'
 import { LineQueue, type Piece } from './line-queue.ts'
+import { StreamDestination } from './stream-destination.ts'
 import { nonBlockingTerminal } from './terminal.ts'
 
 export interface LogDestinationOptions {
@@ -53,7 +55,7 @@ type Step = 'done' | 'full' | 'paused'
  *
  * The descriptor must be in non-blocking mode: see {@link stdoutDestination}.
  */
-export class LogDestination {
+export class LogDestination implements LineDestination {
   readonly #fd: number
   readonly #clock: Clock
   readonly #pendingBytesMax: number
@@ -137,19 +139,11 @@ export class LogDestination {
    * number of bytes given up.
    */
   flushBounded(ms: number): Promise<number> {
-    const begun = this.#clock.now()
-    return new Promise((resolve) => {
-      let timer: unknown
-      const watch = (): void => {
-        const idleMs = this.#clock.now() - Math.max(begun, this.#progressAt)
-        if (idleMs >= ms) resolve(this.#giveUp())
-        else timer = this.#clock.setTimeout(watch, ms - idleMs)
-      }
-      watch()
-      void this.flushed().then(() => {
-        this.#clock.clearTimeout(timer)
-        resolve(0)
-      })
+    return waitForReader(ms, {
+      clock: this.#clock,
+      flushed: this.flushed(),
+      progressAt: () => this.#progressAt,
+      gaveUp: () => this.#giveUp(),
     })
   }
 
@@ -247,7 +241,7 @@ export class LogDestination {
   }
 }
 
-let ofStdout: LogDestination | undefined
+let ofStdout: LineDestination | undefined
 
 /**
  * The destination on standard output, one for the whole process, so that the lines of two servers
@@ -255,14 +249,20 @@ let ofStdout: LogDestination | undefined
  * socket into non-blocking mode; without that a write to a full pipe would block the process. Node
  * restores the mode at exit.
  */
-export function stdoutDestination(): LogDestination {
+export function stdoutDestination(): LineDestination {
   if (!ofStdout) {
     // A write by other code to a reader that is gone must not end the server, either.
     process.stdout.on('error', () => {})
-    const { fd, isTTY } = process.stdout
-    ofStdout = new LogDestination({ fd: isTTY ? nonBlockingTerminal(fd) : fd })
+    ofStdout = destinationOf(process.stdout)
   }
   return ofStdout
+}
+
+/** Node's types say that there always is a descriptor; a worker thread has none. */
+function destinationOf(stream: typeof process.stdout & { readonly fd: number | undefined }): LineDestination {
+  const { fd, isTTY } = stream
+  if (fd === undefined) return new StreamDestination({ stream, pendingBytesMax: PENDING_BYTES_MAX, describeLoss: describeLossAsJson })
+  return new LogDestination({ fd: isTTY ? nonBlockingTerminal(fd) : fd })
 }
 
 const nothing = new Int32Array(new SharedArrayBuffer(4))
