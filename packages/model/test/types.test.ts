@@ -50,6 +50,9 @@ test('a machine without types takes any names, and finds them out when it is exp
   const exploration = explore(untyped, { events: [{ type: 'go' }] })
   expect(check(exploration, [always('a', 'a', (root) => !root.matches('b'))])).toMatchObject([{ holds: false }])
   expect(() => check(exploration, [always('a', 'a', (root) => !root.matches('bb'))])).toThrow(
-    expect.objectContaining({ code: 'ERR_MODEL_UNKNOWN', message: 'untyped: there is no state "bb" (did you mean "b"?); there is a, b' }),
+    expect.objectContaining({
+      code: 'ERR_MODEL_UNKNOWN',
+      message: 'a: its function fails in the state "a": untyped: there is no state "bb" (did you mean "b"?); there is a, b',
+    }),
   )
 })

@@ -1,6 +1,6 @@
 import { show } from '../../base/errors.ts'
+import { isFieldsOnly } from '../../base/records.ts'
 import type { AnyOption, OptionTable } from './define.ts'
-import { isRecord } from './kinds.ts'
 
 /** Says of a secret what helps to find the mistake in it, and no part of it. */
 export function secretWords(given: unknown): string {
@@ -20,7 +20,7 @@ export function withoutSecrets(row: SecretRow | undefined, given: unknown): unkn
   if (row?.secret) return given === undefined ? given : secretWords(given)
   const { fields, itemFields } = row ?? {}
   if (itemFields && Array.isArray(given)) return given.map((item) => withoutSecrets({ fields: itemFields }, item))
-  if (!fields || !isRecord(given)) return given
+  if (!fields || !isFieldsOnly(given)) return given
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined
