@@ -68,7 +68,7 @@ function withDemo(settings: Settings): Settings {
   const given = settings.get('demo')?.given
   if ((given !== true && given !== 'true') || settings.has('deadline')) return settings
   const demo = Object.entries(DEMO_SETTINGS).map(([name, value]) => [name, { given: value, label: '--demo' }] as const)
-  return new Map([...demo, ...settings])
+  return new Map<string, Setting>([...demo, ...settings])
 }
 
 /** Has `upstream` name words that another package has. */
