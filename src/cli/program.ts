@@ -62,10 +62,11 @@ export async function runProgram({ name, serves, waits = false, imports, run }: 
     guard?.settle(output.failed ?? code)
     // What the module of a user's life has opened must not keep a command that is done.
     // It has reported its errors by the next turn.
-    const written = (): void => {
-      guard?.settle(output.failed ?? code)
-      setImmediate(() => process.exit())
-    }
+    const written = (): void =>
+      void setImmediate(() => {
+        guard?.settle(output.failed ?? code)
+        process.exit()
+      })
     if (imports) (guard?.stdout ?? process.stdout).write('', written)
   } catch (error) {
     process.stderr.write(`${name}: ${error instanceof Error ? error.stack : String(error)}\n`)

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers'
+import { systemClock } from '../base/clock.ts'
 import { CRASH_EVENTS, type CrashEvent, isCrashEvent } from '../base/events.ts'
 import { sharedByCopies } from '../base/shared-by-copies.ts'
 import { SharedListeners } from '../base/shared-listeners.ts'
@@ -125,7 +125,7 @@ class CrashGate {
   #crashed(origin: CrashEvent, thrown: unknown): void {
     // Not by an immediate: after a crash, node runs the next ticks in one, before any timer
     // [measured].
-    if (this.#inThisTurn === 0) setTimeout(() => (this.#inThisTurn = 0), 0).unref()
+    if (this.#inThisTurn === 0) systemClock.setTimeout(() => (this.#inThisTurn = 0), 0)
     this.#inThisTurn++
     if (this.#inThisTurn === IN_A_TURN_MAX) this.#notify((listener) => listener.endless())
     if (this.#inThisTurn >= IN_A_TURN_MAX) return

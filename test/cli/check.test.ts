@@ -1,7 +1,7 @@
 // Fails when: `quiesce check` does not say what holds and what does not, by exit code, text and
 // file, or does not name bad input in one line.
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import type { CheckedMode } from '#src/cli/printed-verdicts.ts'
@@ -182,7 +182,7 @@ export default server
     [['--config'], '--config: no value was given, allowed: an ES module whose default export is a server, or a function that makes one'],
     [
       ['--config', 'gone.mjs'],
-      '--config: got "gone.mjs", allowed: an ES module whose default export is a server, or a function that makes one (',
+      `--config: got "${resolve('gone.mjs')}", allowed: an ES module whose default export is a server, or a function that makes one (`,
     ],
     [['life.mjs'], '"life.mjs": unexpected argument, see quiesce check --help'],
   ])('%j is refused in one line', async (args, message) => {

@@ -253,10 +253,10 @@ describe.each(['check', 'plan', 'diagram'])('quiesce %s --config', (command) => 
     expect(code).toBe(2)
   })
 
-  test('leaves any other error of a module to node', async () => {
+  test('says of any other error of a module that it was its', async () => {
     const { code, said } = await lookAt('life.mjs', `${made}process.nextTick(() => { throw new Error('boom') })\nexport default server`)
-    expect(said).toMatch(/Error: boom\n {4}at /)
-    expect(code).toBe(1)
+    expect(said).toMatch(/^quiesce: --config: got .*life\.mjs".*\(it threw in a callback: boom .*\)\n$/)
+    expect(code).toBe(2)
   })
 
   test('says of an app that it has no life, and does not call it', async () => {

@@ -1,6 +1,6 @@
-// What steps set, in the heads of HTTP/2. Fails when: it is missing from a file, from a head that is
-// a list, or from one that a handler sends by the stream of its response; when it takes the place
-// of the handler's own; or when a header about the connection breaks a file off.
+// What steps set, in the heads of HTTP/2. Fails when: it is missing from a file, from a head that
+// is a list, or from one that a handler sends by the stream of its response; when it takes the
+// place of the handler's own; or when a header about the connection breaks a file off.
 import { closeSync, openSync } from 'node:fs'
 import { createServer, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'

@@ -7,7 +7,11 @@ import { Placed, sourcesOfModel } from './placed.ts'
 
 /** What is edited where; the text stands there once. */
 const MUTANTS: Readonly<Record<string, readonly [file: string, text: string, instead: string]>> = {
-  'no property is asked': ['properties/property.ts', 'const found = property.violation(exploration)', 'const found = undefined as never'],
+  'no property is asked': [
+    'properties/property.ts',
+    'const found = ask(() => property.violation(exploration))',
+    'const found = undefined as never',
+  ],
   'the first property alone is asked': ['properties/property.ts', 'properties.map((property)', 'properties.slice(0, 1).map((property)'],
   'no event is sent': ['engine/choice.ts', 'const choices = [...this.#external(root)]', 'const choices: Choice[] = []'],
   'no timer is due': ['engine/choice.ts', 'if (timer !== previous)', 'if (timer === null)'],
