@@ -5,7 +5,7 @@ export const WARNING_CODES = {
   WARN_OTHER_LISTENERS: 'The program has listeners of its own for signals or crashes; `details` has their names',
   WARN_CRASHES_TAKEN: 'Something takes uncaught exceptions before any listener, so that they do not end the server',
   WARN_CRASH_LOOP:
-    'Crashes came without end in one turn of the event loop, most likely from what reports them; the rest of the turn is not told',
+    'Each report of a crash led to the next crash, a hundred times before the event loop went on; quiesce does not report the others',
   WARN_SIGNAL_LOST: 'A signal that is sent to the process does not reach it, because of how the process was started',
   WARN_DEADLINE_MISSED: 'The stop took longer than its deadline, because the event loop was blocked or the process was paused',
   WARN_LOG_LOST: 'Lines of the log were lost, because their reader did not take them in time',

@@ -3,16 +3,13 @@ import type { Server } from 'node:net'
 import { hostOfTarget, isHost } from '../base/request-target.ts'
 import type { ExchangeView } from './chain.ts'
 import { isTooLong } from './header-bounds.ts'
+import { plainAnswer } from './plain-answer.ts'
 import type { WireAnswer } from './ports.ts'
-import { PLAIN_TEXT } from './respond.ts'
 import type { Reading } from './transport.ts'
 
 type Request = ExchangeView['request']
 
-function refusal(status: number, title: string, why: string): WireAnswer {
-  const body = `${status} ${title}: ${why}\n`
-  return { status, reasonPhrase: title, headers: { ...PLAIN_TEXT, 'Content-Length': String(Buffer.byteLength(body)) }, body }
-}
+const refusal = (status: number, title: string, why: string): WireAnswer => plainAnswer(status, title, `${status} ${title}: ${why}\n`)
 
 const malformed = (why: string): WireAnswer => refusal(400, 'Bad Request', why)
 const tooLarge = (why: string): WireAnswer => refusal(431, 'Request Header Fields Too Large', why)

@@ -133,7 +133,7 @@ export class Finish {
       )
     } catch (error) {
       // An exception would undo the exit: a listener of uncaught ones takes it.
-      finalOutput.say(`what was left at the exit of the process could not all be told: ${toError(error).message}`)
+      finalOutput.say(`the process exits, and quiesce could not name all that this has cut off: ${toError(error).message}`)
     }
   }
 

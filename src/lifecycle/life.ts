@@ -92,8 +92,8 @@ export interface Life extends AsyncDisposable {
    * does: connections are closed, what was under way is named in the report, destroy functions are
    * not called any more. Under `run()` the process ends with it.
    *
-   * @param given a reason, which stands in the report (default: `stop() was called`; of an error
-   * its message), or more: see {@link StopOptions}
+   * @param given a reason, which stands in the report (default: `stop() was called`), or more: see
+   * {@link StopOptions}. For an error, give its message
    * @throws QuiesceError ERR_OPTION_INVALID at once, for what cannot be used; nothing has been
    * stopped then
    * @example

@@ -1,4 +1,5 @@
 import { Console } from 'node:console'
+import { isPromiseLike } from '../base/records.ts'
 
 /**
  * What the lifecycle needs of a logger; pino's shape, so that any pino logger is one. One that has
@@ -53,7 +54,7 @@ export function writeLine(logger: Logger, level: Exclude<LogLevel, 'silent'>, fi
   if (level === 'debug' && isConsole(logger)) return
   try {
     const answer: unknown = logger[level](fields, message)
-    if (isThenable(answer)) Promise.resolve(answer).catch(() => {})
+    if (isPromiseLike(answer)) Promise.resolve(answer).catch(() => {})
   } catch {
     // As above.
   }
@@ -65,9 +66,6 @@ export function writeLine(logger: Logger, level: Exclude<LogLevel, 'silent'>, fi
  */
 const isConsole = (logger: Logger): boolean => logger instanceof Console
 
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof (value as PromiseLike<unknown> | undefined)?.then === 'function'
-
 /**
  * Resolves when a logger has written what it was given. One that cannot say so is taken at its
  * word; the caller bounds the wait.
@@ -76,7 +74,7 @@ export const flushLogger = (logger: Logger): Promise<void> =>
   new Promise((resolve) => {
     if (!logger.flush) return resolve()
     const answer: unknown = logger.flush(() => resolve())
-    if (isThenable(answer))
+    if (isPromiseLike(answer))
       Promise.resolve(answer).then(
         () => resolve(),
         () => resolve(),

@@ -253,4 +253,4 @@ const CAPTURED =
   'process.setUncaughtExceptionCaptureCallback() or a domain takes uncaught exceptions before run() sees them: after one, the server goes on'
 
 const ENDLESS =
-  'crashes come without end in one turn of the event loop, most likely from what reports them, such as a logger or a subscriber of quiesce:error: no more of them are told in this turn'
+  'a hundred crashes came before the event loop went on: what reports them fails itself, such as a logger or a subscriber of quiesce:error. Until the event loop goes on, further crashes are not reported'

@@ -1,15 +1,9 @@
 import type { Server } from 'node:http'
 import type { Clock } from '../../base/clock.ts'
+import { plainAnswer } from '../plain-answer.ts'
 import type { WireAnswer, WireConnection, WireExchange } from '../ports.ts'
-import { PLAIN_TEXT } from '../respond.ts'
 
-const BODY = 'Request Timeout\n'
-const TIMED_OUT: WireAnswer = {
-  status: 408,
-  reasonPhrase: 'Request Timeout',
-  headers: { ...PLAIN_TEXT, 'Content-Length': String(Buffer.byteLength(BODY)) },
-  body: BODY,
-}
+const TIMED_OUT = plainAnswer(408, 'Request Timeout')
 
 /** A wire of requests with bodies. */
 interface TakesBodies {

@@ -1,16 +1,10 @@
 import { errorRecord, type LifecycleFact } from '../../base/events.ts'
 import type { ExchangeView } from '../chain.ts'
+import { plainAnswer } from '../plain-answer.ts'
 import type { WireAnswer } from '../ports.ts'
-import { PLAIN_TEXT } from '../respond.ts'
 import type { Exchange } from './exchange.ts'
 
-const BODY = 'Internal Server Error\n'
-const INTERNAL_ERROR: WireAnswer = {
-  status: 500,
-  reasonPhrase: 'Internal Server Error',
-  headers: { ...PLAIN_TEXT, 'Content-Length': String(Buffer.byteLength(BODY)) },
-  body: BODY,
-}
+const INTERNAL_ERROR = plainAnswer(500, 'Internal Server Error')
 
 /**
  * What a failed handler is answered for with, in the words of a server that has its own; a promise
@@ -18,8 +12,6 @@ const INTERNAL_ERROR: WireAnswer = {
  * reported, which the handler has asked for.
  */
 export type FailureAnswer = (exchange: ExchangeView, thrown: unknown) => WireAnswer | Promise<WireAnswer> | undefined
-
-const plainAnswer: FailureAnswer = () => INTERNAL_ERROR
 
 /**
  * What becomes of an exchange whose handler threw or rejected (V13): a 500 while nothing has been
@@ -35,7 +27,7 @@ export function recover(
   exchange: Exchange,
   thrown: unknown,
   record: (fact: LifecycleFact) => void,
-  answerFor: FailureAnswer = plainAnswer,
+  answerFor: FailureAnswer = () => INTERNAL_ERROR,
 ): void {
   const answer = answerFor(exchange, thrown)
   if (answer && !exchange.wasAskedToEndWith(thrown))

@@ -7,8 +7,8 @@ import { file, isRecord, onOffAuto, value } from '../kit/kinds.ts'
 const hasMethods = (given: unknown, ...names: readonly string[]): boolean =>
   isRecord(given) && names.every((name) => typeof given[name] === 'function')
 
-/** What is there, of these, is a function. */
-const hasNoOther = (given: unknown, ...names: readonly string[]): boolean =>
+/** Whether those of these that are given are functions. */
+const mayHaveMethods = (given: unknown, ...names: readonly string[]): boolean =>
   isRecord(given) && names.every((name) => given[name] === undefined || typeof given[name] === 'function')
 
 /** Where it is said what happens. */
@@ -40,8 +40,8 @@ export const OUTPUT_OPTIONS = defineOptions({
    */
   audit: option(
     value<AuditBackend>(
-      'an object with the functions run and shutdown, and no processEvents, counts or actors that is none',
-      (given) => hasMethods(given, 'run', 'shutdown') && hasNoOther(given, 'processEvents', 'counts', 'actors'),
+      'an object with the functions run and shutdown; processEvents, counts and actors are optional functions',
+      (given) => hasMethods(given, 'run', 'shutdown') && mayHaveMethods(given, 'processEvents', 'counts', 'actors'),
     ),
     {
       defaultWords: 'none',
@@ -57,11 +57,10 @@ export const OUTPUT_OPTIONS = defineOptions({
    */
   logger: option(
     value<Logger | false>(
-      'an object with the functions debug, info, warn and error (a pino logger), and no isLevelEnabled, flush, flushSync, lastFlushAgeMs or lostLines that is none; or false',
+      'an object with the functions debug, info, warn and error (a pino logger), or false; isLevelEnabled, flush and flushSync are optional functions',
       (given) =>
         given === false ||
-        (hasMethods(given, 'debug', 'info', 'warn', 'error') &&
-          hasNoOther(given, 'isLevelEnabled', 'flush', 'flushSync', 'lastFlushAgeMs', 'lostLines')),
+        (hasMethods(given, 'debug', 'info', 'warn', 'error') && mayHaveMethods(given, 'isLevelEnabled', 'flush', 'flushSync')),
     ),
     {
       defaultWords: 'pino on standard output for createServer, none for attachLifecycle; on a terminal see pretty',

@@ -48,7 +48,8 @@ export function passNow(filters: readonly Filter[], exchange: ApiExchange): bool
 /**
  * The same for filters that may take time; waits only for those that do. What was answered in the
  * meantime, because its time was over, goes no further, nor does a request whose client has left:
- * the filters behind would not be told of its end. Throws as {@link passNow}, or rejects so.
+ * the filters behind would not be told of its end.
+ * @throws as {@link passNow}; once a filter takes time, the promise rejects with it
  */
 export function pass(filters: readonly Filter[], exchange: ApiExchange, from = 0): boolean | Promise<boolean> {
   for (let at = from; at < filters.length; at++) {

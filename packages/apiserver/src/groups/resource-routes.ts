@@ -110,12 +110,10 @@ const handlerOf =
  * @throws StatusError 400
  */
 function checkName(name: string): void {
-  const wrong = ['.', '..'].find((each) => each === name)
-  const part = ['/', '%'].find((each) => name.includes(each))
-  if (wrong !== undefined || part !== undefined)
-    throw badRequest(
-      `Name parameter invalid: ${goQuote(name)}: ${wrong === undefined ? `may not contain '${part ?? ''}'` : `may not be '${wrong}'`}`,
-    )
+  const [wrong] = /^\.\.?$|[/%]/.exec(name) ?? []
+  if (wrong === undefined) return
+  const why = wrong.startsWith('.') ? `may not be '${wrong}'` : `may not contain '${wrong}'`
+  throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${why}`)
 }
 
 function answerFor(exchange: ApiExchange, thrown: unknown, world: RestWorld): void {
