@@ -1,8 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import { deferred } from '../engine.ts'
 import type { Answers, Reply, Request } from './file-messages.ts'
-import { fileThread } from './file-thread.ts'
+import { filePlace } from './file-place.ts'
+import { fileThread, type Parts } from './file-thread.ts'
 import { logDamage } from './log-damage.ts'
+import { sqliteRefusal } from './sqlite-refusal.ts'
 import { StoreError } from './store-error.ts'
 
 interface Asked {
@@ -15,7 +17,8 @@ interface Asked {
  * A bundler that keeps names wraps functions in a helper of its own, which the thread does not
  * have.
  */
-const PROGRAM = `const __name = (named) => named;(${fileThread.toString()})(require, ${logDamage.toString()})`
+const PARTS = Object.entries({ filePlace, logDamage, sqliteRefusal } satisfies Parts).map(([name, part]) => `${name}: ${part.toString()}`)
+const PROGRAM = `const __name = (named) => named;(${fileThread.toString()})(require, { ${PARTS.join()} })`
 
 /** Questions to the thread, answered in their order. It keeps a process alive while it owes one. */
 export class FileThreadClient {

@@ -1,4 +1,7 @@
 import type { Answers, BytesPart, ChangeRow, Numbered, Reply, Request, StoredRow, ThreadRefusal, WriteAnswer } from './file-messages.ts'
+import type { FilePlace, filePlace } from './file-place.ts'
+import type { logDamage } from './log-damage.ts'
+import type { sqliteRefusal } from './sqlite-refusal.ts'
 
 type Value = string | number | null | Uint8Array
 interface Statement {
@@ -24,6 +27,12 @@ interface Modules {
   readonly 'node:zlib': { crc32(data: string | Uint8Array, before?: number): number }
   readonly 'node:fs': typeof import('node:fs')
 }
+/** Functions that the thread needs, each the text of a file of its own. */
+export interface Parts {
+  readonly filePlace: typeof filePlace
+  readonly logDamage: typeof logDamage
+  readonly sqliteRefusal: typeof sqliteRefusal
+}
 
 /**
  * The thread of the file engine, which alone touches the file: SQLite takes as long as the disk
@@ -37,7 +46,7 @@ interface Modules {
  * behind what it has deleted before, so that it costs as much as the changes since then, however
  * much is there.
  */
-export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M], logDamage: (log: Buffer) => string | undefined): void {
+export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M], { filePlace, logDamage, sqliteRefusal }: Parts): void {
   const { parentPort } = load('node:worker_threads')
   const { DatabaseSync } = load('node:sqlite')
   const { crc32 } = load('node:zlib')
@@ -63,9 +72,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
 
   let db: Database | undefined
   let path = ''
-  let log = ''
-  /** Which file was opened, and which one is its log: at their paths there may be others later. */
-  let place: { readonly file: string | undefined; readonly log: string | undefined }
+  let place: FilePlace
   let revision = 0
   let compacted = 0
   let swept = 0
@@ -156,20 +163,10 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
   const compactedAt = (asked: number): Refused =>
     new Refused('compacted', `revision ${asked} has been removed: revisions before ${compacted} are gone`, { asked, compacted })
 
-  /** Which file is at a path, of so many bytes at least; undefined: none. */
-  function fileAt(at: string, least = 0): string | undefined {
-    try {
-      const { dev, ino, size } = fs.statSync(at, { bigint: true })
-      return size < least ? undefined : `${dev}:${ino}`
-    } catch {
-      return undefined
-    }
-  }
-
   const moved = (what: string): Refused =>
     new Refused(
       'unavailable',
-      `${what}. Put the file back with its log (${log}), and this server goes on with it; or end the server, and start it on what is there then`,
+      `${what}. Put the file back with its log (${place.log}), and this server goes on with it; or end the server, and start it on what is there then`,
       { isMoved: true },
     )
 
@@ -178,18 +175,17 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
    * process has by now.
    */
   function checkInPlace(): void {
-    const file = fileAt(path, 1)
-    if (file === place.file && fileAt(log) === place.log) return
-    const so = 'while this server had it open: what is written now would be lost, so nothing is; what was there is still read'
-    if (file === undefined) throw moved(`${path} was removed or emptied ${so}`)
-    if (file !== place.file) throw moved(`${path} was replaced by another file ${so}`)
+    const away = place.moved()
+    if (away === undefined) return
     try {
       // What is in a log that has no name is saved by writing it to the file.
-      opened().exec('PRAGMA wal_checkpoint(PASSIVE)')
+      if (away.isOfLog) opened().exec('PRAGMA wal_checkpoint(PASSIVE)')
     } catch {
       // A transaction is under way: the next one that comes here does it.
     }
-    throw moved(`${log}, the log of ${path}, was removed or replaced ${so}`)
+    throw moved(
+      `${away.what} while this server had it open: what is written now would be lost, so nothing is; what was there is still read`,
+    )
   }
 
   /**
@@ -224,8 +220,8 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
   const operations: { readonly [Op in Request['op']]: (request: Extract<Request, { op: Op }>) => Answers[Op] } = {
     open: (request) => {
       path = request.path
-      log = logPath()
-      const before = fileAt(path, 1)
+      place = filePlace(fs, path)
+      const before = place.file()
       const isAgain = request.file !== undefined
       // With another file, or an empty one, all that was acknowledged would be gone without a word.
       if (isAgain && before !== request.file)
@@ -255,10 +251,9 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
             INSERT INTO meta (name, value) VALUES ('compacted', ${compacted}), ('swept', ${swept}), ('sum', ${sumOfMeta()})`)
         }
         database.exec('COMMIT')
-        log = logPath()
-        place = { file: fileAt(path, 1), log: fileAt(log) }
+        const file = place.note()
         // Which of both SQLite has is not known.
-        if (before !== undefined && before !== place.file) throw moved(`${path} was removed or replaced while it was opened`)
+        if (before !== undefined && before !== file) throw moved(`${path} was removed or replaced while it was opened`)
         const { user_version: form } = database.prepare('PRAGMA user_version').get() as { user_version: number }
         if (form !== FORM)
           throw new Refused('damaged', `${path} has format ${form}, and this version of the server reads format ${FORM}`, {
@@ -280,7 +275,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
         database.close()
         throw thrown
       }
-      return { revision, compacted, file: place.file }
+      return { revision, compacted, file: place.file() }
     },
 
     write: ({ writes, bytes }) => {
@@ -410,25 +405,6 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     },
   }
 
-  /** SQLite has the log beside the file itself, wherever links have led to it. */
-  function logPath(): string {
-    try {
-      return `${fs.realpathSync(path)}-wal`
-    } catch {
-      return `${path}-wal`
-    }
-  }
-
-  function bytesOfLog(): Buffer {
-    try {
-      return fs.readFileSync(log)
-    } catch (thrown) {
-      // One that cannot be read is not one that is not there.
-      if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') throw thrown
-      return Buffer.alloc(0)
-    }
-  }
-
   /**
    * Refuses a log of which SQLite would read less than was acknowledged. It is read before SQLite
    * does, which removes a log when it closes its file. But a log that is written meanwhile, by the
@@ -436,10 +412,11 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
    * it is the same once no process has the file.
    */
   function checkLog(): void {
-    for (let bytes = bytesOfLog(), last: Buffer | undefined; ; last = bytes, bytes = bytesOfLog()) {
+    for (let bytes = place.bytesOfLog(), last: Buffer | undefined; ; last = bytes, bytes = place.bytesOfLog()) {
+      const { log } = place
       const damaged = logDamage(bytes)
       // After the log, as it is made when the file has a page already.
-      if (bytes.length > LOG_HEAD && fileAt(path, 1) === undefined)
+      if (bytes.length > LOG_HEAD && place.file() === undefined)
         throw new Refused(
           'unavailable',
           `${path} is empty, or not there, but its log is (${log}): the file was removed or moved without it. Put the file back beside its log; or, to begin with an empty one, remove the log`,
@@ -469,57 +446,14 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     }
   }
 
-  /** Without opening it, as closing it would free the lock that a store of this process has. */
-  function isWritable(): boolean {
-    try {
-      fs.accessSync(path, fs.constants.W_OK)
-      return true
-    } catch {
-      return false
-    }
-  }
-
-  /** The refusal by SQLite's primary codes. */
-  const refusalOf = (thrown: unknown): ThreadRefusal => {
-    if (thrown instanceof Refused) return thrown.refusal
-    const { errcode = 0, message = String(thrown) } = thrown as { readonly errcode?: number; readonly message?: string }
-    const details = { sqlite: errcode }
-    const damagedAt = (place: string): ThreadRefusal => ({
-      reason: 'damaged',
-      message: `${path} is damaged: ${message}`,
-      details: { ...details, place },
-    })
-    switch (errcode & 0xff) {
-      case BUSY:
-      case 6:
-        return {
-          reason: 'unavailable',
-          message: `${path} is in use by another process; one server at a time can use a file`,
-          details: { ...details, isInUse: true },
-        }
-      // No statement is wrong by itself: the tables that it names are not as they were written.
-      case 1:
-      case 11:
-      case 26:
-        return damagedAt('the file')
-      // The head of a file names a version, which may be one that SQLite must not write to.
-      case 8:
-        if (errcode === 8 && isWritable()) return damagedAt('the head of the file')
-        break
-      case 13:
-        return { reason: 'unavailable', message: `${path} cannot be written: the disk is full`, details }
-    }
-    // A sync that has failed may have been done.
-    return { reason: errcode === 1034 ? 'unknown' : 'unavailable', message: `${path} cannot be used: ${message}`, details }
-  }
-
   parentPort.on('message', ({ id, request }) => {
     try {
       const answer = operations[request.op](request as never)
       const { bytes } = answer as { readonly bytes?: Uint8Array }
       parentPort.postMessage({ id, answer }, bytes === undefined ? [] : [bytes.buffer])
     } catch (thrown) {
-      parentPort.postMessage({ id, refusal: refusalOf(thrown) }, [])
+      const refusal = thrown instanceof Refused ? thrown.refusal : sqliteRefusal(thrown, path, () => place.isWritable())
+      parentPort.postMessage({ id, refusal }, [])
     }
   })
 }
