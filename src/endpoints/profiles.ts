@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { getHeapSnapshot } from 'node:v8'
 import type { Clock } from '../base/clock.ts'
 import { toError } from '../base/errors.ts'
-import { type Answer, PLAIN_TEXT, respond } from '../http/respond.ts'
+import { type Answer, respond, textAnswer } from '../http/respond.ts'
 import { queryOf } from '../http/url.ts'
 import { type ProfileName, SECONDS_DEFAULT, SECONDS_MAX } from './profile-names.ts'
 
@@ -36,8 +36,8 @@ let isProfiling = false
 export function takeProfile(name: ProfileName, request: ProfileRequest): ProfileAnswer | Promise<ProfileAnswer | undefined> {
   if (name === 'heap') return snapshot()
   const seconds = Number(request.query.get('seconds') ?? SECONDS_DEFAULT)
-  if (!(seconds > 0 && seconds <= SECONDS_MAX)) return plainAnswer(400, `seconds: above 0, at most ${SECONDS_MAX}`)
-  if (isProfiling) return plainAnswer(409, 'a profile is being taken')
+  if (!(seconds > 0 && seconds <= SECONDS_MAX)) return textAnswer(400, `seconds: above 0, at most ${SECONDS_MAX}`)
+  if (isProfiling) return textAnswer(409, 'a profile is being taken')
   isProfiling = true
   return profile(seconds, request)
     .catch(failed)
@@ -71,13 +71,7 @@ function send(answer: ProfileAnswer, response: ServerResponse, signal: AbortSign
 
 export const isSnapshot = (answer: ProfileAnswer): answer is SnapshotAnswer => typeof answer.body !== 'string'
 
-export const plainAnswer = (status: number, text: string): Answer => ({
-  status,
-  headers: PLAIN_TEXT,
-  body: `${text}\n`,
-})
-
-const failed = (error: unknown): Answer => plainAnswer(500, toError(error).message)
+const failed = (error: unknown): Answer => textAnswer(500, toError(error).message)
 
 /** How a profile is sent, before it is taken. */
 export const profileHeaders = (name: ProfileName) => ({

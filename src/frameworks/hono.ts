@@ -4,7 +4,7 @@ import { optionError } from '../base/errors.ts'
 import { checkFields } from '../base/fields.ts'
 import { createServer, type FetchHandler, refuseOptionsBesideFetch } from '../create-server.ts'
 import { endpointsOf } from '../endpoints/of-life.ts'
-import { isResponse, PLAIN_TEXT } from '../http/respond.ts'
+import { isResponse, textAnswer } from '../http/respond.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { ServerOptions } from '../options/options.ts'
 import { toResponse } from '../routes/answer.ts'
@@ -95,7 +95,7 @@ export function profileRoutes(life: Life, options: ProfileRoutesOptions): Hono {
 
 const AUTHORIZE_ALLOWED = 'a middleware that calls next() for those who may have a profile, such as bearerAuth({ token }) of hono'
 
-const NOT_LET_THROUGH = { status: 403, headers: PLAIN_TEXT, body: 'profiles: the middleware `authorize` has not called next()\n' }
+const NOT_LET_THROUGH = textAnswer(403, 'profiles: the middleware `authorize` has not called next()')
 
 /** A middleware that does not call `next` lets nothing through, whatever it returns. */
 const admission =

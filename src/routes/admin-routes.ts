@@ -1,13 +1,13 @@
 import { Hono } from 'hono'
 import type { MetricsEndpoint } from '../endpoints/metrics-endpoint.ts'
 import type { Health } from '../http/health/health.ts'
-import { PLAIN_TEXT } from '../http/respond.ts'
+import { textAnswer } from '../http/respond.ts'
 import { toResponse } from './answer.ts'
 import { healthApp } from './health-routes.ts'
 import { metricsApp } from './metrics-routes.ts'
 import { pathAsRead } from './node-listener.ts'
 
-const NOT_FOUND = { status: 404, headers: PLAIN_TEXT, body: '404 page not found\n' }
+const NOT_FOUND = textAnswer(404, '404 page not found')
 
 export interface AdminSources {
   /** Undefined: health is not answered. */

@@ -1,9 +1,8 @@
 import { Hono } from 'hono'
 import type { Clock } from '../base/clock.ts'
 import { PROFILE_PATHS, PROFILES } from '../endpoints/profile-names.ts'
-import { plainAnswer } from '../endpoints/profiles.ts'
 import type { Health } from '../http/health/health.ts'
-import type { Answer } from '../http/respond.ts'
+import { type Answer, textAnswer } from '../http/respond.ts'
 import { toResponse } from './answer.ts'
 import { healthApp } from './health-routes.ts'
 import { pathAsRead } from './node-listener.ts'
@@ -35,14 +34,14 @@ export interface DebugSources {
 export function debugApp({ health, clock, look, resources }: DebugSources): Hono {
   const app = new Hono({ getPath: pathAsRead })
   if (health) app.route('/', healthApp(health))
-  app.all('/', () => toResponse(plainAnswer(200, INDEX)))
+  app.all('/', () => toResponse(textAnswer(200, INDEX)))
   app.all('/debug/life', () => toResponse(json(look())))
   app.all('/debug/handles', () => toResponse(json(counted(resources()))))
   app.route(
     '/',
     profileApp(clock, (_, next) => next()),
   )
-  app.notFound(() => toResponse(plainAnswer(404, INDEX)))
+  app.notFound(() => toResponse(textAnswer(404, INDEX)))
   return app
 }
 
