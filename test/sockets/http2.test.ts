@@ -40,7 +40,7 @@ async function serve(server: AttachableServer, options: LifecycleOptions = {}, c
   return { t, port, client }
 }
 
-const listening = (listener: Listener, options?: LifecycleOptions) => serve(createServer(listener), options)
+const listening = (listener: Listener, options?: LifecycleOptions, clock?: VirtualClock) => serve(createServer(listener), options, clock)
 
 /** On the server's side, for the core API. */
 const streaming = (listener: (stream: ServerHttp2Stream, path: string) => unknown, options?: LifecycleOptions) => {
@@ -172,19 +172,22 @@ describe('a stop', () => {
 
   row('RA-16', 'a 429 has no Connection header, tells its client by GOAWAY, and other streams finish', async () => {
     const slow = new Gate()
+    // No time passes: a client that asks nothing is told by itself a little later.
+    const clock = new VirtualClock()
     const { t, client } = await listening(
       async (_, response) => {
         await slow.pass()
         response.end('ok')
       },
       { whileDraining: 'retry-after', exempt: ['/exempt'] },
+      clock,
     )
     const before = await client()
     const one = await client()
     const last = before.get('/slow')
     await slow.reached
     const ended = t.life.stop()
-    await t.fired('NotAcceptingNewRequest')
+    while (!t.hasFired('NotAcceptingNewRequest')) await clock.advance(1)
     const other = one.get('/exempt')
     const { status, headers, code } = await one.get('/late')
     expect({ status, code, 'retry-after': headers['retry-after'] }).toEqual({ status: 429, code: 0, 'retry-after': '5' })
