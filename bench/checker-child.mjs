@@ -62,14 +62,14 @@ const ADDS = {
   'pre-shutdown': (server, name) => server.addPreShutdownHook(name, () => {}),
   'pre-shutdown, side by side': (server, name) => server.addPreShutdownHook(name, () => {}, { after: [] }),
   destroy: (server, name) => server.addDestroy(name, () => {}),
+  mux: (server, name) => server.addMuxCompleteSignal(name, new Promise(() => {})),
   phase: (server, name) => server.addPhase(name, () => {}, { after: ['RequestsDrained'], before: ['destroy'] }),
 }
 
 function lifeWith(what, count) {
   const server = createServer({ listener: () => {} }, { logger: false, platform: 'kubernetes' })
   for (let i = 0; i < count && ADDS[what]; i++) ADDS[what](server, `n${i}`)
-  const plan = withRepresentatives(planOf(server, 'refuse'))
-  return what === 'mux' ? { ...plan, muxSignals: Array.from({ length: count }, (_, i) => `n${i}`) } : plan
+  return withRepresentatives(planOf(server, 'refuse'))
 }
 
 const [what, count, file] = process.argv.slice(2).filter((argument) => argument !== '--check')

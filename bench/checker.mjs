@@ -28,10 +28,10 @@ const explored = (...args) => JSON.parse(execFileSync(process.execPath, ['--expo
 const GROWTH = {
   'post-start': [1, 2, 3, 10],
   'pre-shutdown': [1, 4, 10],
-  'pre-shutdown, side by side': [2, 4, 6],
+  'pre-shutdown, side by side': [2, 4, 10],
   destroy: [1, 4, 10],
-  mux: [1, 2],
-  phase: [1, 2],
+  mux: [1, 2, 3, 10],
+  phase: [1, 2, 4, 10],
   stores: [1, 2, 3],
 }
 const SYSTEMS = { 'three counters up to 30': ['counters'], 'a life without hooks': ['post-start', '0'] }

@@ -3,14 +3,20 @@ import { BOLD, painter, RED } from '../base/cells.ts'
 import type { LifePlan } from '../machines/lifecycle.ts'
 import type { Mode } from '../machines/wiring.ts'
 
+interface Represented {
+  readonly registered: number
+  readonly explored: number
+}
+
 /** What was found out about a life in one mode of refusing. */
 export interface CheckedMode {
   readonly mode: Mode
   readonly states: number
   readonly edges: number
   readonly ms: number
-  /** How many post-start hooks it has, and how many of them stand for all. */
-  readonly postStartHooks: { readonly registered: number; readonly explored: number }
+  /** How many it has, and how many of them stand for all. */
+  readonly postStartHooks: Represented
+  readonly muxSignals: Represented
   readonly properties: readonly Pick<Verdict, 'id' | 'text' | 'holds' | 'vacuous'>[]
   /** Ids of the states that no run enters, and the transitions that none takes. */
   readonly unreached: readonly string[]
@@ -18,14 +24,15 @@ export interface CheckedMode {
 }
 
 export const checkedMode = (
-  { mode, postStartHooks = [] }: LifePlan,
+  registered: LifePlan,
   explored: LifePlan,
   exploration: Exploration,
   verdicts: readonly Verdict[],
   ms: number,
 ): CheckedMode => ({
-  mode,
-  postStartHooks: { registered: postStartHooks.length, explored: explored.postStartHooks?.length ?? 0 },
+  mode: registered.mode,
+  postStartHooks: represented(registered.postStartHooks, explored.postStartHooks),
+  muxSignals: represented(registered.muxSignals, explored.muxSignals),
   states: exploration.graph.stateCount,
   edges: exploration.graph.edgeCount,
   ms: Math.round(ms),
@@ -34,6 +41,11 @@ export const checkedMode = (
   untaken: untaken(exploration)
     .filter(({ why }) => why !== 'unreached')
     .map(untakenText),
+})
+
+const represented = (registered: readonly unknown[] = [], explored: readonly unknown[] = []): Represented => ({
+  registered: registered.length,
+  explored: explored.length,
 })
 
 export interface VerdictsTextOptions {
@@ -55,11 +67,13 @@ export function verdictsText(checked: CheckedMode, { verbose, color }: VerdictsT
   })
   const held = properties.filter(({ holds }) => holds).length
   const sum = `${mode}: ${held} of ${properties.length} hold, ${groupedDigits(states)} states, ${(ms / 1_000).toFixed(1)} s`
-  return `${[paint(held < properties.length ? RED : BOLD, sum), ...lines, ...hooksLines(checked), ...coverageLines(checked, verbose)].join('\n')}\n`
+  return `${[paint(held < properties.length ? RED : BOLD, sum), ...lines, ...representedLines(checked), ...coverageLines(checked, verbose)].join('\n')}\n`
 }
 
-const hooksLines = ({ postStartHooks: { registered, explored } }: CheckedMode): string[] =>
-  explored === registered ? [] : [`  ${explored} of ${registered} post-start hooks stand for all: they differ in nothing but their names`]
+const representedLines = ({ postStartHooks, muxSignals }: CheckedMode): string[] =>
+  Object.entries({ 'post-start hooks': postStartHooks, 'mux-complete signals': muxSignals }).flatMap(([what, { registered, explored }]) =>
+    explored === registered ? [] : [`  ${explored} of ${registered} ${what} stand for all: they differ in nothing but their names`],
+  )
 
 /**
  * What no run comes to. In most lives that is the part of the machine that they do not use, so

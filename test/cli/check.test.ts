@@ -67,6 +67,32 @@ ${properties}`,
     expect(JSON.parse(named.out)).toMatchObject({ lives: [{ postStartHooks: { registered: 5, explored: 5 } }] })
   })
 
+  test('ten of a kind side by side add to the states and do not multiply them', async () => {
+    const states = async (name: string, adds: string) => {
+      const path = join(folder, name)
+      const text = `import { createServer } from ${source('index.ts')}
+const server = createServer({ listener: () => {} })
+for (let i = 0; i < 10; i++) ${adds}
+export default server
+`
+      await writeFile(path, text)
+      const { code, out } = await run('--config', path, '--outside', 'stop', '--mode', 'refuse', '--json')
+      const [life] = (JSON.parse(out) as { lives: { states: number; muxSignals: object }[] }).lives
+      return { code, isSmall: (life?.states ?? Number.NaN) < 20_000, muxSignals: life?.muxSignals }
+    }
+    const all = {
+      hooks: await states('side-by-side.mjs', 'server.addPreShutdownHook(`h${i}`, () => {}, { after: [] })'),
+      phases: await states('phases.mjs', "server.addPhase(`p${i}`, () => {}, { after: ['RequestsDrained'], before: ['destroy'] })"),
+      signals: await states('signals.mjs', 'server.addMuxCompleteSignal(`m${i}`, new AbortController().signal)'),
+    }
+    const none = { registered: 0, explored: 0 }
+    expect(all).toEqual({
+      hooks: { code: 0, isSmall: true, muxSignals: none },
+      phases: { code: 0, isSmall: true, muxSignals: none },
+      signals: { code: 0, isSmall: true, muxSignals: { registered: 10, explored: 3 } },
+    })
+  })
+
   test('a property that is about nothing does not hold, alone and before one that is violated', async () => {
     const path = await lifeModule('vacuous.mjs', 'NotAcceptingNewRequest')
     const text = await readFile(path, 'utf8')

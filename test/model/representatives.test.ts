@@ -1,5 +1,6 @@
-// Three post-start hooks that end in their order stand for ten that end in any: whatever ten can
-// do, seen by one of them, three can do under other names.
+// Three post-start hooks or mux-complete signals that end in their order stand for ten that end in
+// any, and so do pre-shutdown hooks and phases in one place, all of them: whatever those can do,
+// these can do under other names.
 // Fails when: the rest of a life sees more of a hook than whether one has failed and one still
 // runs, so that a life with many hooks would be checked by one that is unlike it.
 import fc from 'fast-check'
@@ -8,17 +9,32 @@ import { type ActorState, type Choice, type Effect, Model } from '#model'
 import { composeLifecycle, type LifePlan } from '#src/machines/lifecycle.ts'
 import { factOf } from '#src/model/life/facts.ts'
 import { environmentOf } from '#src/model/life/lifecycle-model.ts'
-import { REPRESENTATIVES, withRepresentatives } from '#src/model/life/representatives.ts'
+import { alikeIn, REPRESENTATIVES, withRepresentatives } from '#src/model/life/representatives.ts'
 import { PROFILES } from '../support/fake-effects.ts'
 
 const MODES = ['refuse', 'retry-after'] as const
 const HOOKS = 10
 
-function planWith(mode: LifePlan['mode'], hooks: number): LifePlan {
-  const names = Array.from({ length: hooks }, (_, i) => `hook-${i}`)
+/** What there are many of in a life. */
+type Many = (names: readonly string[]) => Omit<Partial<LifePlan>, 'input'> & { readonly input?: Partial<LifePlan['input']> }
+const timeoutMs = 1_000
+const postStartHooks: Many = (names) => ({ postStartHooks: names.map((name) => ({ kind: 'post-start', name, timeoutMs })) })
+const KINDS: Readonly<Record<string, Many>> = {
+  'post-start hooks': postStartHooks,
+  'mux-complete signals': (names) => ({ muxSignals: names }),
+  'pre-shutdown hooks side by side': (names) => ({
+    input: { preShutdownHooks: names.map((name) => ({ kind: 'pre-shutdown', name, timeoutMs, after: [] })) },
+  }),
+  'phases side by side': (names) => ({
+    userPhases: names.map((name) => ({ name, after: ['InFlightRequestsDrained'], before: [], timeoutMs })),
+  }),
+}
+
+function planWith(mode: LifePlan['mode'], hooks: number, many = postStartHooks): LifePlan {
+  const { input, ...parts } = many(Array.from({ length: hooks }, (_, i) => `hook-${i}`))
   return {
     mode,
-    postStartHooks: names.map((name) => ({ kind: 'post-start', name, timeoutMs: 1_000 })),
+    ...parts,
     input: {
       profiles: PROFILES,
       notifyClients: 'gradual',
@@ -26,6 +42,7 @@ function planWith(mode: LifePlan['mode'], hooks: number): LifePlan {
       preShutdownHooks: [],
       destroyFunctions: [],
       destroyOrder: 'registration',
+      ...input,
     },
   }
 }
@@ -48,11 +65,12 @@ interface Step {
 
 const hookIn = (text: string): string | undefined => /hook-\d+/.exec(text)?.[0]
 const textOf = ({ kind, path, event, label }: Choice): string => `${kind} ${path.text} ${event.type} ${label}`
-const saidIn = (effects: readonly Effect[]): string[] => effects.map((effect) => JSON.stringify(factOf(effect) ?? effect.type))
+const saidIn = (effects: readonly Effect[]): string[] =>
+  effects.map((effect) => JSON.stringify(factOf(effect) ?? effect.type).replace(/Hook(\d)Done/g, 'hook-$1 done'))
 const stepOf = (taken: string, effects: readonly Effect[], next: readonly Choice[]): Step => ({
   taken,
   hook: hookIn(taken),
-  fails: taken.includes('xstate.error.'),
+  fails: /xstate\.error\.| sends failed|hookTimeout/.test(taken),
   said: saidIn(effects),
   next: next.map(textOf).sort(),
 })
@@ -90,6 +108,11 @@ function witnesses(steps: readonly Step[], observed: string): string[] {
   return [...new Set([...ended, ...chosen])]
 }
 
+/** All of them, in the order in which they end. */
+const allOf = (steps: readonly Step[]): string[] => [
+  ...new Set([...steps.flatMap(({ hook }) => hook ?? []), ...Array.from({ length: HOOKS }, (_, i) => `hook-${i}`)]),
+]
+
 /** The way of ten as three of them see it, under the names of the three. */
 function seenBy(steps: readonly Step[], names: readonly string[]): Step[] {
   const isSeen = (text: string): boolean => {
@@ -118,15 +141,23 @@ function comparable({ taken, said, next }: Step) {
   return { taken, said: said.map((text) => (hookIn(text) === undefined ? text : hooks.shift())), next }
 }
 
-test.each(MODES)('what ten hooks do is what three of them do (%s)', (mode) => {
-  const [ten, three] = [modelOf(planWith(mode, HOOKS)), modelOf(withRepresentatives(planWith(mode, HOOKS)))]
+const CASES = Object.entries(KINDS).flatMap(([kind, many]) => MODES.map((mode) => [kind, mode, many] as const))
+
+test.each(CASES)('what ten %s do is what fewer do in one order (%s)', (_, mode, many) => {
+  const plan = planWith(mode, HOOKS, many)
+  const [ten, fewer] = [modelOf(plan), modelOf(withRepresentatives(plan))]
+  const isRepresented = plan.postStartHooks !== undefined || plan.muxSignals !== undefined
   const lives = { failed: 0, whole: 0 }
   fc.assert(
     fc.property(
       fc.array(fc.nat(), { minLength: 20, maxLength: 120 }),
       fc.nat(HOOKS - 1),
       // All ends well; that of hooks too, or not; anything.
-      fc.constantFrom(/^xstate\.done\./, /^xstate\.(done|error\.actor\.post-start-hook:)/, undefined),
+      fc.constantFrom(
+        /^(xstate\.done\.|complete$)/,
+        /^(xstate\.(done|error\.actor\.(post-start-hook:|run-hook))|complete$|failed$)/,
+        undefined,
+      ),
       (decisions, observed, favoured) => {
         let i = 0
         const steps = way(ten, (choices) => {
@@ -134,22 +165,24 @@ test.each(MODES)('what ten hooks do is what three of them do (%s)', (mode) => {
           const decision = decisions[i++]
           if (decision === undefined) return undefined
           if (i === 1) return choices.find(({ event }) => event.type === 'start') ?? choices[0]
-          const ends = choices.filter(({ kind, event }) => kind === 'outcome' && favoured?.test(event.type) === true)
+          const ends = choices.filter(
+            ({ kind, event }) => (kind === 'outcome' || kind === 'message') && favoured?.test(event.type) === true,
+          )
           const likely = ends.length > 0 && decision % 16 > 0 ? ends : choices
           return likely[decision % likely.length]
         })
-        if (steps.some(({ said }) => said.some((text) => text.includes('"PostStartHooksDone"')))) lives.whole++
+        if (new Set(steps.flatMap(({ hook }) => hook ?? [])).size === HOOKS) lives.whole++
         if (steps.filter(({ hook, fails }) => hook !== undefined && fails).length > 1) lives.failed++
-        const seen = seenBy(steps, witnesses(steps, `hook-${observed}`))
+        const seen = seenBy(steps, isRepresented ? witnesses(steps, `hook-${observed}`) : allOf(steps))
         // What happens to the others is not seen at all.
         for (const { taken, said } of seen) if (taken === 'unseen') expect(said).toEqual([])
         const expected = seen.filter(({ taken }) => taken !== 'unseen')
         let next = 0
-        const taken = way(three, (choices) => {
+        const taken = way(fewer, (choices) => {
           const wanted = expected[++next]
           if (wanted === undefined) return undefined
           const choice = choices.find((choice) => textOf(choice) === wanted.taken)
-          expect(choice?.label ?? `three cannot: ${wanted.taken}`).toBe(choice?.label)
+          expect(choice?.label ?? `fewer cannot: ${wanted.taken}`).toBe(choice?.label)
           return choice
         })
         expect(taken.map(comparable)).toEqual(expected.map(comparable))
@@ -162,9 +195,28 @@ test.each(MODES)('what ten hooks do is what three of them do (%s)', (mode) => {
   expect(lives.whole).toBeGreaterThan(0)
 })
 
-test('a life with one hook is checked as it is', () => {
-  const plan = planWith('refuse', 1)
-  expect(withRepresentatives(plan)).toBe(plan)
+test('hooks in other places end in any order', () => {
+  const hook = (name: string, after: readonly string[] = [], timeoutMs = 1_000) =>
+    ({ kind: 'pre-shutdown', name, timeoutMs, after }) as const
+  const phase = (name: string, after: readonly string[], before: readonly string[] = []) => ({ name, after, before, timeoutMs })
+  const plan = planWith('refuse', 0, () => ({
+    userPhases: [
+      phase('a', ['Serving']),
+      phase('b', ['Serving']),
+      phase('c', ['Serving'], ['report']),
+      phase('d', ['Serving']),
+      phase('e', ['DDone']),
+    ],
+    input: { preShutdownHooks: [hook('1'), hook('2'), hook('3', ['1']), hook('4', [], 5), hook('5'), hook('6', ['1'])] },
+  }))
+  expect(alikeIn(plan).filter((paths) => paths.length > 1)).toEqual([
+    ['a', 'b'],
+    ['pre-shutdown-hooks/pre-shutdown-hook:2', 'pre-shutdown-hooks/pre-shutdown-hook:5'],
+    ['pre-shutdown-hooks/pre-shutdown-hook:3', 'pre-shutdown-hooks/pre-shutdown-hook:6'],
+  ])
+})
+
+test('a life with few hooks is checked with all of them', () => {
   const names = (hooks: number) => withRepresentatives(planWith('refuse', hooks)).postStartHooks?.map(({ name }) => name)
   expect(names(2)).toEqual(['hook-0', 'hook-1'])
   expect(names(HOOKS)).toEqual(['hook-0', 'hook-1', 'hook-2'])

@@ -4,7 +4,7 @@
 // more than names are left out, or what cannot be ordered is taken.
 
 import { describe, expect, test } from 'vitest'
-import { fromCallback, fromPromise, setup } from 'xstate'
+import { createMachine, fromCallback, fromPromise, setup } from 'xstate'
 import { alongEdges, check, type ExploreOptions, endReachable, explore, ModelError, promela, rejects, resolves } from '../src/index.ts'
 
 const IDS = ['a', 'b', 'c']
@@ -74,20 +74,46 @@ describe('children that are alike', () => {
     expect(thrown).toMatchObject({ code, message: expect.stringContaining(message) })
   })
 
-  test('are no machines, which end by steps of their own', () => {
-    const member = setup({}).createMachine({
-      id: 'member',
-      initial: 'busy',
-      states: { busy: { after: { 10: 'done' } }, done: { type: 'final' } },
-    })
-    const machine = setup({ actors: { member } }).createMachine({
+  /** A group of machines with those states, as the root or as a child of it. */
+  function groupOf(states: object, isNested: boolean) {
+    const member = createMachine({ id: 'member', initial: 'busy', states: { busy: {}, ...states, done: { type: 'final' } } })
+    const group = setup({ actors: { member } }).createMachine({
       id: 'group',
       type: 'parallel',
-      states: Object.fromEntries(IDS.map((id) => [id, { invoke: { id, src: 'member' } }])),
+      states: Object.fromEntries(
+        IDS.map((id) => [id, { initial: 'on', states: { on: { invoke: { id, src: 'member', onDone: 'off' } }, off: {} } }]),
+      ),
     })
-    expect(() => explore(machine, { alike: [IDS] })).toThrow(
-      'alike: "a" is explored itself, allowed: children of which only the end is known',
+    return isNested ? setup({ actors: { group } }).createMachine({ id: 'root', invoke: { id: 'group', src: 'group' } }) : group
+  }
+
+  test.each([
+    ['below the root', false, IDS],
+    ['deeper', true, IDS.map((id) => `group/${id}`)],
+  ])('may be machines that end with the first thing that happens in them, %s', (_, isNested, paths) => {
+    const ends = groupOf({ busy: { after: { 10: 'done', 20: 'done' } } }, isNested)
+    expect(explore(ends).graph.stateCount).toBe(2 ** 3)
+    const { graph } = explore(ends, { alike: [paths] })
+    expect(graph.stateCount).toBe(1 + 3)
+    expect([...graph.edgesOf(0)].map(({ choice }) => choice.path.text)).toEqual([paths[0], paths[0]])
+    const goesOn = groupOf({ busy: { after: { 10: 'last' } }, last: { after: { 10: 'done' } } }, isNested)
+    expect(() => explore(goesOn, { alike: [paths] })).toThrow(
+      `alike: "${paths[0]}" goes on after "${paths[0]} after 10.member.busy", allowed: children that end with the first thing that happens in them`,
     )
+  })
+
+  test('are refused by a path that no child has, unless nothing has started what is above it', () => {
+    const busy = groupOf({ busy: { after: { 10: 'done' } } }, true)
+    expect(() => explore(busy, { alike: [['group/a', 'group/bb']] })).toThrow(
+      'alike: no child has the path "group/bb" (did you mean "group/a"?)',
+    )
+    expect(() => explore(busy, { alike: [['groups/a']] })).toThrow('alike: no child has the path "groups/a"; there is group')
+    const never = setup({ actors: { work } }).createMachine({
+      id: 'never',
+      initial: 'idle',
+      states: { idle: {}, on: { invoke: { id: 'group', src: 'work' } } },
+    })
+    expect(explore(never, { alike: [['group/a']] }).graph.stateCount).toBe(1)
   })
 
   test('go on sending while they wait', () => {

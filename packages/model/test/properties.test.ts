@@ -318,6 +318,17 @@ describe('handled or ignored', () => {
   })
 })
 
+/** A machine whose context holds that. */
+const holding = (data: object) => setup({}).createMachine({ id: 'm', context: { data } })
+
+function cyclic(): object {
+  const data: { of?: object } = {}
+  data.of = data
+  return data
+}
+
+const nested = (levels: number): object => (levels === 0 ? {} : { in: nested(levels - 1) })
+
 describe('what is outside', () => {
   const child = setup({}).createMachine({ id: 'child' })
   test.each([
@@ -372,11 +383,24 @@ describe('what is outside', () => {
       setup({}).createMachine({ id: 'm', context: { id: '' }, on: { go: { actions: assign({ id: ({ self }) => self.id }) } } }),
       'm: self: reading id cannot be explored',
     ],
+    ['what contains itself', holding(cyclic()), 'm: context.data.of: an object that contains itself cannot be explored'],
+    ['what is nested too deep', holding(nested(1_000)), '.in: an object inside of 200 others cannot be explored'],
     ['symbols', setup({}).createMachine({ id: 'm', context: { s: Symbol('s') } }), 'm: context.s: a symbol cannot be explored'],
   ])('%s is refused by name', (_, machine, message) => {
     expect(() => explored(machine as AnyStateMachine, { events: alphabet(machine as AnyStateMachine) })).toThrow(
       expect.objectContaining({ code: 'ERR_MODEL_UNSUPPORTED', message: expect.stringContaining(message) as string }),
     )
+  })
+
+  test('what contains itself is refused in events and results, too', () => {
+    const load = fromPromise<object>(() => Promise.resolve({}))
+    const loader = setup({ actors: { load } }).createMachine({ id: 'm', invoke: { src: 'load', id: 'load' }, on: { go: {} } })
+    const refused = expect.objectContaining({
+      code: 'ERR_MODEL_UNSUPPORTED',
+      message: expect.stringContaining('contains itself') as string,
+    })
+    expect(() => explored(loader, { events: [Object.assign(cyclic(), { type: 'go' })] })).toThrow(refused)
+    expect(() => explored(loader, { children: { load: { outcomes: [resolves(cyclic())] } } })).toThrow(refused)
   })
 
   test.each([

@@ -208,6 +208,11 @@ describe('chance and the clock are named', () => {
     ['performance.now()', () => performance.now()],
     ['crypto.randomUUID()', () => crypto.randomUUID().length],
     ['crypto.getRandomValues()', () => crypto.getRandomValues(new Uint8Array(1))[0]],
+    ['process.uptime()', () => process.uptime()],
+    ['process.hrtime()', () => process.hrtime()[0]],
+    ['process.hrtime.bigint()', () => Number(process.hrtime.bigint())],
+    ['process.cpuUsage()', () => process.cpuUsage().user],
+    ['process.memoryUsage()', () => process.memoryUsage().rss],
   ])('%s, in a condition', (name, calls) => {
     const thrown = thrownBy(() => explored(counter(calls), { events: events('go') }))
     expect(thrown).toEqual(impure(name))

@@ -1,6 +1,5 @@
 import { type DoneActorEvent, enqueueActions, sendParent, setup } from 'xstate'
 import { show } from '../../base/errors.ts'
-import type { MuxSignalState } from '../../base/events.ts'
 import { type MuxSignalOutput, muxSignalMachine } from './mux-signal.ts'
 import { OK, outputOfFinalState, type PhaseOutput, record } from './phase.ts'
 
@@ -13,14 +12,9 @@ import { OK, outputOfFinalState, type PhaseOutput, record } from './phase.ts'
  * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
  */
 export interface MuxCompleteContext {
-  /** The signals in the order of registration. */
-  readonly signals: readonly MuxSignalView[]
-}
-
-/** How one of them stands. */
-export interface MuxSignalView {
-  readonly name: string
-  readonly state: MuxSignalState | 'waiting'
+  /** The signals that have not answered, in the order of registration. */
+  readonly waiting: readonly string[]
+  readonly haveFailed: boolean
 }
 
 /**
@@ -29,9 +23,8 @@ export interface MuxSignalView {
  */
 const OVERDUE_MS = 5_000
 
-const CHILD = 'mux-signal:'
-const waitingIn = ({ signals }: MuxCompleteContext): readonly string[] =>
-  signals.flatMap(({ name, state }) => (state === 'waiting' ? [name] : []))
+/** The id of a signal's actor, with its name behind. */
+export const MUX_SIGNAL = 'mux-signal:'
 
 /** The way on, as long as it may still be complete. */
 const COMPLETE = { guard: 'isComplete', target: 'complete' } as const
@@ -48,15 +41,15 @@ export const muxCompleteMachine = setup({
   actions: {
     record,
     awaitAll: enqueueActions(({ context, enqueue }) => {
-      for (const { name } of context.signals) enqueue.spawnChild('muxSignal', { id: CHILD + name, input: { name } })
+      for (const name of context.waiting) enqueue.spawnChild('muxSignal', { id: MUX_SIGNAL + name, input: { name } })
     }),
     settle: enqueueActions(({ context, event, enqueue }) => {
       const { actorId, output } = event as DoneActorEvent<MuxSignalOutput>
       const { state, error } = output
-      const name = actorId.slice(CHILD.length)
+      const name = actorId.slice(MUX_SIGNAL.length)
       const what = `mux-complete signal ${name}`
       enqueue.stopChild(actorId)
-      enqueue.assign({ signals: context.signals.map((signal) => (signal.name === name ? { name, state } : signal)) })
+      enqueue.assign({ waiting: context.waiting.filter((other) => other !== name), haveFailed: context.haveFailed || state === 'failed' })
       enqueue({ type: 'record', params: { type: 'mux-signal', name, state } })
       if (state === 'late')
         enqueue({ type: 'record', params: { type: 'late', what, answer: error ? 'rejected' : 'resolved', ...(error && { error }) } })
@@ -67,23 +60,23 @@ export const muxCompleteMachine = setup({
     }),
     /** What waits for it cannot be seen otherwise. */
     nameWaiting: enqueueActions(({ context, enqueue }) => {
-      for (const name of waitingIn(context)) {
+      for (const name of context.waiting) {
         const message = `mux-complete signal ${show(name)} has not completed: until it does, MuxAndDiscoveryComplete does not fire, and an API server answers unknown paths with 503`
         enqueue({ type: 'record', params: { type: 'warning', message, details: { muxSignal: name } } })
       }
     }),
     passOn: enqueueActions(({ context, event: { type }, enqueue }) => {
-      for (const name of waitingIn(context)) enqueue.sendTo(CHILD + name, { type })
+      for (const name of context.waiting) enqueue.sendTo(MUX_SIGNAL + name, { type })
     }),
   },
   guards: {
-    isComplete: ({ context }) => context.signals.every(({ state }) => state === 'complete'),
-    isSettled: ({ context }) => waitingIn(context).length === 0,
+    isComplete: ({ context }) => context.waiting.length === 0 && !context.haveFailed,
+    isSettled: ({ context }) => context.waiting.length === 0,
   },
   delays: { overdue: OVERDUE_MS },
 }).createMachine({
   id: 'mux-complete',
-  context: ({ input }) => ({ signals: input.signals.map((name) => ({ name, state: 'waiting' })) }),
+  context: ({ input }) => ({ waiting: input.signals, haveFailed: false }),
   entry: 'awaitAll',
   initial: 'unserved',
   states: {
@@ -110,5 +103,5 @@ interface RunningRoot {
 /** The mux-complete signals that a life waits for; none before Start. */
 export function muxSignalsWaiting(root: RunningRoot | undefined): readonly string[] {
   const child = root?.getSnapshot().children[muxCompleteMachine.id]
-  return child ? waitingIn((child.getSnapshot() as { readonly context: MuxCompleteContext }).context) : []
+  return child ? (child.getSnapshot() as { readonly context: MuxCompleteContext }).context.waiting : []
 }

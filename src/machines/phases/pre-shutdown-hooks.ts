@@ -89,7 +89,8 @@ export interface PreShutdownHooksContext {
 /** The names of the hooks of which that holds. */
 const namesOf = (hooks: readonly PlannedHook[], holds: (name: string) => boolean): string[] => hooks.map(({ name }) => name).filter(holds)
 
-const CHILD = 'pre-shutdown-hook:'
+/** The id of a hook's actor, with its name behind. */
+export const PRE_SHUTDOWN_HOOK = 'pre-shutdown-hook:'
 const ended = (name: string, output: PhaseOutput): Omit<Extract<LifecycleFact, { type: 'hook.ended' }>, 'durationMs'> => ({
   type: 'hook.ended',
   kind: 'pre-shutdown',
@@ -117,12 +118,15 @@ export const preShutdownHooksMachine = setup({
       })
       for (const hook of ready) {
         enqueue({ type: 'record', params: { type: 'hook.started', kind: 'pre-shutdown', name: hook.name, limitMs: hookLimitMs(hook) } })
-        enqueue.spawnChild('hook', { id: CHILD + hook.name, input: { kind: 'pre-shutdown', name: hook.name, timeoutMs: hook.timeoutMs } })
+        enqueue.spawnChild('hook', {
+          id: PRE_SHUTDOWN_HOOK + hook.name,
+          input: { kind: 'pre-shutdown', name: hook.name, timeoutMs: hook.timeoutMs },
+        })
       }
     }),
     settle: enqueueActions(({ context, event, enqueue }) => {
       const { actorId, output } = event as unknown as { actorId: string; output: PhaseOutput }
-      const name = actorId.slice(CHILD.length)
+      const name = actorId.slice(PRE_SHUTDOWN_HOOK.length)
       enqueue.stopChild(actorId)
       enqueue({ type: 'record', params: ended(name, output) })
       enqueue.assign({

@@ -16,7 +16,6 @@ import { isLife } from '../../lifecycle/is-life.ts'
 import type { Life } from '../../lifecycle/life.ts'
 import { composeLifecycle, effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
 import type { MuxAnswer } from '../../machines/phases/mux-signal.ts'
-import { stateKey } from '../../machines/region.ts'
 import type { Mode } from '../../machines/wiring.ts'
 import {
   composeOptions,
@@ -29,12 +28,11 @@ import {
 } from '../../options/kit/define.ts'
 import { choice, integer, list, onOff, value } from '../../options/kit/kinds.ts'
 import { Problems } from '../../options/kit/problems.ts'
-import { POST_START_HOOK } from './hook-properties.ts'
 import { inWordsOfLife } from './life-trace.ts'
 import { lifecycleInvariants } from './lifecycle-invariants.ts'
 import { timedProperties } from './lifecycle-timed.ts'
 import { OUTSIDE, OUTSIDE_EVENTS, type OutsideEvent } from './outside-events.ts'
-import { type ReducedPlan, withRepresentatives } from './representatives.ts'
+import { alikeIn, type ReducedPlan, withRepresentatives } from './representatives.ts'
 import { A_PLAN } from './specified.ts'
 
 const MODEL_OPTIONS = defineOptions({
@@ -129,13 +127,13 @@ function sayableOf(plan: LifePlan): readonly string[] {
 }
 
 /** What surrounds the machine of a life. */
-export function environmentOf({ input, postStartHooks = [], endInOrder = false }: ReducedPlan, options: LifecycleModelOptions) {
+export function environmentOf({ endInOrder = false, ...plan }: ReducedPlan, options: LifecycleModelOptions) {
   const { outside, statesMax, recheckEvery, onProgress } = readOptions(MODEL_OPTIONS, options)
   return {
-    input,
+    input: plan.input,
     events: outside.map((name) => OUTSIDE[name]),
     children: EFFECTS,
-    alike: endInOrder ? [postStartHooks.map(({ name }) => POST_START_HOOK + stateKey(name))] : [],
+    alike: endInOrder ? alikeIn(plan) : [],
     statesMax,
     recheckEvery,
     onProgress,
@@ -179,9 +177,9 @@ export interface CheckLifeOptions extends UserOptions<typeof CHECK_LIFE_OPTIONS>
 
 /**
  * Checks a life of yours, as it is registered and configured, without starting it: every invariant,
- * on every state it can reach. Traces are in the words of a report. Post-start hooks end in the
- * order of registration, and of more than three three stand for all, unless `properties` has some,
- * which may name any.
+ * on every state it can reach. Traces are in the words of a report. Hooks and mux-complete signals
+ * that differ in nothing but their names end in the order of registration, and three post-start
+ * hooks or mux-complete signals stand for more, unless `properties` has some, which may name any.
  *
  *     assertHolds(checkLife(makeServer()))
  *

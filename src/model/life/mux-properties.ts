@@ -1,5 +1,6 @@
 import { type ActorView, alongEdges, always, broken, type Choice, type Edge, type Monitor, monitored, type Property } from '#model'
 import type { MuxSignalState } from '../../base/events.ts'
+import { MUX_SIGNAL, type MuxCompleteContext } from '../../machines/phases/mux-complete.ts'
 import { factOf } from './facts.ts'
 import { actorBelow, isForcing, isStopping, placeOf } from './life-views.ts'
 import { has, withName, without } from './names.ts'
@@ -7,7 +8,6 @@ import { has, withName, without } from './names.ts'
 /** MuxAndDiscoveryComplete, by what each of its mux-complete signals answers. */
 
 const PHASE = 'mux-complete'
-const CHILD = 'mux-signal:'
 /** What waits for one signal. */
 export const AWAITS_MUX_SIGNAL = 'await-mux-signal'
 
@@ -19,7 +19,7 @@ interface Answer {
 /** What a mux-complete signal answers in a step. */
 export function muxAnswerIn({ kind, path, event }: Choice): Answer | undefined {
   if (kind !== 'message' || path.id !== AWAITS_MUX_SIGNAL || !path.parent) return undefined
-  return { name: path.parent.id.slice(CHILD.length), kind: event.type as Answer['kind'] }
+  return { name: path.parent.id.slice(MUX_SIGNAL.length), kind: event.type as Answer['kind'] }
 }
 
 /** The properties of mux-complete signals; none, for a life that waits for no signal. */
@@ -49,7 +49,7 @@ export function muxProperties(names: readonly string[]): Property[] {
     always(
       'mux/awaited',
       'the server waits for signals that have not answered, until they are overdue while it serves, and not for those that have',
-      isAwaited,
+      areAwaited(names),
     ),
   ]
 }
@@ -168,17 +168,18 @@ const namesThoseMissing = (names: readonly string[]): Monitor => {
 /** Stated apart from the machine: docs/divergences.md, V19. */
 const OVERDUE_MS = 5_000
 
-function isAwaited(root: ActorView): true | string {
-  const phase = actorBelow(root, PHASE)
-  if (!phase || isForcing(root)) return true
-  const { signals } = phase.context as { readonly signals: readonly { readonly name: string; readonly state: string }[] }
-  const wrong = signals.find(
-    ({ name, state }) => (state === 'waiting') !== (actorBelow(phase, CHILD + name, AWAITS_MUX_SIGNAL) !== undefined),
-  )
-  if (wrong) return `${wrong.name} is ${wrong.state}, and ${wrong.state === 'waiting' ? 'nothing waits' : 'something still waits'} for it`
-  if (isStopping(root))
-    return signals.some(({ state }) => state === 'waiting') || 'what waits for the signals goes on, though all have answered'
-  if (placeOf(root, 'serve') !== 'fired' || phase.matches('overdue')) return true
-  const isPending = phase.timers.some(({ event, delayMs }) => event.type.startsWith('xstate.after.overdue.') && delayMs === OVERDUE_MS)
-  return isPending || `no timer of ${OVERDUE_MS} ms is pending, though a signal is waited for`
-}
+const areAwaited =
+  (names: readonly string[]) =>
+  (root: ActorView): true | string => {
+    const phase = actorBelow(root, PHASE)
+    if (!phase || isForcing(root)) return true
+    const { waiting } = phase.context as MuxCompleteContext
+    const isAwaited = (name: string): boolean => actorBelow(phase, MUX_SIGNAL + name, AWAITS_MUX_SIGNAL) !== undefined
+    const wrong = names.find((name) => waiting.includes(name) !== isAwaited(name))
+    if (wrong !== undefined)
+      return `${wrong} ${isAwaited(wrong) ? 'has answered, and something' : 'has not answered, and nothing'} waits for it`
+    if (isStopping(root)) return waiting.length > 0 || 'what waits for the signals goes on, though all have answered'
+    if (placeOf(root, 'serve') !== 'fired' || phase.matches('overdue')) return true
+    const isPending = phase.timers.some(({ event, delayMs }) => event.type.startsWith('xstate.after.overdue.') && delayMs === OVERDUE_MS)
+    return isPending || `no timer of ${OVERDUE_MS} ms is pending, though a signal is waited for`
+  }

@@ -36,11 +36,21 @@ interface Known {
 
 let texts = new WeakMap<object, Known>()
 
-const knownOf = (value: object, where: string): Known => ({
-  text: textOf(value, where),
-  // Errors and dates have state that is no field.
-  fields: value instanceof Error || value instanceof Date ? undefined : fieldsOf(value),
-})
+/** The objects whose texts are being made, each inside of the one before. */
+const open = new Set<object>()
+const LEVELS_MAX = 200
+
+function knownOf(value: object, where: string): Known {
+  if (open.has(value)) throw unsupported(where, 'an object that contains itself', 'store the id of what it refers to instead')
+  if (open.size >= LEVELS_MAX) throw unsupported(where, `an object inside of ${LEVELS_MAX} others`, 'store flat data instead')
+  open.add(value)
+  try {
+    // Errors and dates have state that is no field.
+    return { text: textOf(value, where), fields: value instanceof Error || value instanceof Date ? undefined : fieldsOf(value) }
+  } finally {
+    open.delete(value)
+  }
+}
 
 /** What an object or a list consists of. Comparing it costs a tenth of making a text again. */
 export interface OwnFields {

@@ -1,13 +1,11 @@
 import type { AnyStateMachine } from 'xstate'
-import { ModelError } from '../errors.ts'
-import { hint } from '../near.ts'
+import { Alike } from './alike.ts'
 import { assertHeard, childOf, type Environment, eventsAt, type OpaqueChild } from './environment.ts'
 import { AFTER, isError, type LogicKind } from './internals.ts'
 import { Interner } from './interner.ts'
 import { remembered } from './memo.ts'
 import type { ActorState, Logic, ModelEvent, Path, Timer } from './state.ts'
 import type { Steps } from './step.ts'
-import { invokedBy } from './vocabulary.ts'
 
 /** One thing that may happen next. The same thing in two states is one object. */
 export interface Choice {
@@ -37,15 +35,13 @@ export class Choices {
   readonly #steps: Steps
   readonly #ofChild = new Map<Logic, Map<number, readonly Choice[]>>()
   readonly #ofRoot = new Map<number, readonly Choice[]>()
-  /** Of children that are alike those that end before each. */
-  readonly #endBefore: ReadonlyMap<string, readonly string[]>
-  readonly #alikeMet = new Set<string>()
+  readonly #alike: Alike
   readonly rootPath: Path
 
   constructor(steps: Steps, environment: Environment) {
     this.#steps = steps
     this.#environment = environment
-    this.#endBefore = new Map((environment.alike ?? []).flatMap((ids) => ids.map((id, i) => [id, ids.slice(0, i)] as const)))
+    this.#alike = new Alike(environment.alike)
     this.rootPath = this.#paths.intern('', (index) => ({ index, id: '', text: '' }))
   }
 
@@ -53,34 +49,21 @@ export class Choices {
     if (root.local.status !== 'active') return NONE
     const choices = [...this.#external(root)]
     this.#own(root, undefined, this.rootPath, choices)
-    for (const child of root.children) {
-      const mayEnd = !this.#waits(child, root)
-      for (const choice of this.#below(child, root, this.rootPath)) if (mayEnd || choice.kind !== 'outcome') choices.push(choice)
-    }
+    this.#children(root, this.rootPath, choices)
     return choices
   }
 
-  /**
-   * Whether one runs that is like it and ends before it.
-   * @throws ModelError ERR_MODEL_OPTION for a machine, whose end is a step of its own
-   */
-  #waits({ id, local }: ActorState, root: ActorState): boolean {
-    const earlier = this.#endBefore.get(id)
-    if (earlier === undefined) return false
-    if (local.logic.isExplored)
-      throw new ModelError('ERR_MODEL_OPTION', `alike: "${id}" is explored itself, allowed: children of which only the end is known`)
-    this.#alikeMet.add(id)
-    return root.children.some((child) => earlier.includes(child.id))
+  /** @throws ModelError ERR_MODEL_OPTION for a child of `alike` that goes on after the choice */
+  assertEnded(choice: Choice, root: ActorState): void {
+    this.#alike.assertEnded(choice, root)
   }
 
   /**
    * @param machine the root
-   * @throws ModelError ERR_MODEL_UNKNOWN for an id of `alike` that no child of the root may have
+   * @throws ModelError ERR_MODEL_UNKNOWN for a path of `alike` that no child may have
    */
   assertAlikeKnown(machine: AnyStateMachine): void {
-    const ids = new Set([...invokedBy(machine), ...this.#alikeMet])
-    for (const id of this.#endBefore.keys())
-      if (!ids.has(id)) throw new ModelError('ERR_MODEL_UNKNOWN', `alike: no child of the root has the id "${id}"${hint(id, ids)}`)
+    this.#alike.assertKnown(machine)
   }
 
   path(parent: Path, id: string): Path {
@@ -112,9 +95,16 @@ export class Choices {
       const path = this.path(above, actor.id)
       const choices: Choice[] = []
       this.#own(actor, logic, path, choices)
-      for (const child of actor.children) choices.push(...this.#below(child, actor, path))
+      this.#children(actor, path, choices)
       return choices
     })
+  }
+
+  #children(actor: ActorState, path: Path, choices: Choice[]): void {
+    for (const child of actor.children) {
+      const below = this.#below(child, actor, path)
+      choices.push(...(this.#alike.waits(child, actor, path) ? below.filter((choice) => !endsChild(choice, child)) : below))
+    }
   }
 
   #own({ local, timers, id }: ActorState, parent: Logic | undefined, path: Path, choices: Choice[]): void {
@@ -146,6 +136,9 @@ export class Choices {
     }))
   }
 }
+
+/** What a machine that is `alike` does, it ends with; others end with an outcome of their own. */
+const endsChild = ({ kind }: Choice, { local }: ActorState): boolean => local.logic.isExplored || kind === 'outcome'
 
 /** Actors are numbered; a path and an actor together are one number below 2^53. */
 const ACTORS_MAX = 2 ** 32

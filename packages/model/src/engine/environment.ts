@@ -30,11 +30,12 @@ export interface Environment<
    */
   readonly children?: Readonly<Record<string, OpaqueChild | ((input: unknown, id: string) => OpaqueChild)>> | undefined
   /**
-   * Lists of ids of children of the root that are no machines, differ in nothing but their ids, and
-   * are started in one step. Those of a list end in its order: a run in which they end in another
-   * one is such a run under other ids. So what a property says of one of them it has to say of all,
-   * and what compares two orders, such as `confluent`, sees one. Nothing checks that they are
-   * alike. Default none.
+   * Lists of children of one parent that differ in nothing but their ids, and are started in one
+   * step: each by its id if its parent is the root, or by its path (`orders/order-1`). A machine
+   * has to end with the first thing that happens in it. Those of a list end in its order: a run in
+   * which they end in another one is such a run under other ids. So what a property says of one of
+   * them it has to say of all, and what compares two orders, such as `confluent`, sees one. Nothing
+   * checks that they are alike. Default none.
    */
   readonly alike?: readonly (readonly string[])[] | undefined
 }

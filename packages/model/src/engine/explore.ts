@@ -114,6 +114,7 @@ function walk(
     for (const choice of model.choices.at(state)) {
       const delivery = model.take(state, choice)
       const next = delivery.freeze()
+      model.choices.assertEnded(choice, next)
       let to = numbers[next.index]
       if (to === undefined) {
         if (graph.stateCount >= statesMax) {

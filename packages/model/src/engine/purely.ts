@@ -42,12 +42,23 @@ export function purely<T>(where: () => Where, call: () => T): T {
   }
 }
 
+/** What some systems have and others do not. */
+const { process, Temporal } = globalThis as {
+  readonly process?: { readonly hrtime?: object }
+  readonly Temporal?: { readonly Now?: object }
+}
+
 /** What answers differently each time, by the object that has it. */
 const SOURCES: readonly (readonly [holder: object | undefined, key: string, name: string])[] = [
   [Math, 'random', 'Math.random()'],
   [globalThis.performance, 'now', 'performance.now()'],
   [globalThis.crypto, 'randomUUID', 'crypto.randomUUID()'],
   [globalThis.crypto, 'getRandomValues', 'crypto.getRandomValues()'],
+  ...['uptime', 'hrtime', 'cpuUsage', 'memoryUsage', 'resourceUsage'].map((key) => [process, key, `process.${key}()`] as const),
+  [process?.hrtime, 'bigint', 'process.hrtime.bigint()'],
+  ...['instant', 'plainDateISO', 'plainDateTimeISO', 'plainTimeISO', 'zonedDateTimeISO'].map(
+    (key) => [Temporal?.Now, key, `Temporal.Now.${key}()`] as const,
+  ),
 ]
 
 /**
