@@ -1,6 +1,5 @@
-import { realpathSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
 import type { Flag } from '../options/kit/flags.ts'
+import { placeOfFile } from '../options/kit/place-of-file.ts'
 import type { Settings } from './arguments.ts'
 
 /** A file that a command is given, named as it was written. */
@@ -36,17 +35,4 @@ export function overwritten(outputs: readonly GivenFile[], inputs: readonly Give
   })
 }
 
-const placed = (file: GivenFile) => ({ ...file, place: file.path === undefined ? undefined : placeOf(resolve(file.path)) })
-
-/** The file behind all links, also one that there is not yet; undefined for a device or a pipe. */
-function placeOf(path: string): string | undefined {
-  try {
-    return statSync(path).isFile() ? realpathSync(path) : undefined
-  } catch {
-    try {
-      return join(realpathSync(dirname(path)), basename(path))
-    } catch {
-      return path
-    }
-  }
-}
+const placed = (file: GivenFile) => ({ ...file, place: file.path === undefined ? undefined : placeOfFile(file.path) })

@@ -85,7 +85,8 @@ export async function readAll<Server extends OptionTable, Own extends OptionTabl
     ...ofCommand,
     ...overwritten(outputs, [...inputs, ...app]),
   ]
-  return all.length > 0 ? { problems: all } : { options, own: resolved, operand, settings, wording }
+  // Two files in one place are refused as options, too.
+  return all.length > 0 ? { problems: [...new Set(all)] } : { options, own: resolved, operand, settings, wording }
 }
 
 interface Source {

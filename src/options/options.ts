@@ -5,6 +5,7 @@ import type { PlatformFacts } from '../platforms/platform.ts'
 import { detectPlatform, type Platform, sendsOn } from '../platforms/platforms.ts'
 import type { StopPlans } from './budget.ts'
 import { type Place, type ResolvedOf, resolvedName, resolveOptions, type UserOptions } from './kit/define.ts'
+import { placeOfFile } from './kit/place-of-file.ts'
 import { Problems, type ProblemWording } from './kit/problems.ts'
 import { chosenKill, idleWarnings, outsideWarnings } from './outside-limits.ts'
 import type { HealthPaths } from './rows/health.ts'
@@ -160,4 +161,10 @@ function checkRelations(given: ServerOptions, problems: Problems): void {
   if (given.listeners && OF_ONE_LISTENER.some((name) => given[name] !== undefined)) {
     problems.addForOption('listeners', given.listeners, LISTEN_OPTIONS.listeners.allowed)
   }
+  const { journal, reportFile } = given
+  if (journal === undefined || reportFile === undefined) return
+  const place = placeOfFile(reportFile)
+  // The report replaces what was there.
+  if (place !== undefined && place === placeOfFile(journal))
+    problems.addForOption('reportFile', reportFile, `another file than that of ${problems.label('journal')}`)
 }

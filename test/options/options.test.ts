@@ -1,5 +1,7 @@
+import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { QuiesceError } from '#src/base/errors.ts'
 import { type RegisteredWork, stopProfiles } from '#src/options/budget.ts'
 import { type AnyOption, defaultText } from '#src/options/kit/define.ts'
@@ -364,6 +366,19 @@ describe('refusals', () => {
   test('options that are no object', () => {
     for (const options of [[], null, 'x', () => {}])
       expect(refusal(options)).toEqual([expect.stringMatching(/^options: got .+, allowed: an object with fields of its own$/)])
+  })
+
+  test('a report in the place of the journal, by whatever name; a device takes both', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'quiesce-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const [journal, link] = [join(folder, 'journal'), join(folder, 'link')]
+    await symlink(folder, link)
+    const line = (path: string) => `reportFile: got ${JSON.stringify(path)}, allowed: another file than that of journal`
+    expect(refusal({ journal, reportFile: journal })).toEqual([line(journal)])
+    const same = join(link, 'journal')
+    expect(refusal({ journal, reportFile: same })).toEqual([line(same)])
+    expect(resolve({ journal, reportFile: join(folder, 'report') })).toMatchObject({ journal })
+    expect(resolve({ journal: '/dev/null', reportFile: '/dev/null' })).toMatchObject({ journal: '/dev/null' })
   })
 
   test('health paths together with the others; swapped ones are fine', () => {
