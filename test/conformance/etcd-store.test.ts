@@ -13,7 +13,8 @@ if (hasEtcd) {
     name: 'etcd',
     place: async () => {
       const url = `etcd://${etcd.endpoint}/place-${++places}`
-      return { engine: () => etcdEngine(url, { compactionInterval: 0 }), dispose: async () => {} }
+      // How long etcd takes for a thousand writes at a time is up to the machine.
+      return { engine: () => etcdEngine(url, { compactionInterval: 0, timeout: '2m' }), dispose: async () => {} }
     },
     survives: true,
     isShared: true,
