@@ -1,6 +1,8 @@
 import cluster from 'node:cluster'
-import { chmodSync, lstatSync, rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, linkSync, lstatSync, renameSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
+import { dirname, join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 
 /**
@@ -16,8 +18,39 @@ export async function removeStale(path: string): Promise<string | undefined> {
   // Another process may have come first, and have put its own there meanwhile, perhaps under the
   // same number.
   const still = inodeOf(path)
-  if (still?.inode === found.inode && still.changed === found.changed) rmSync(path, { force: true })
+  if (still?.inode === found.inode && still.changed === found.changed) await takeAway(path, found)
   return undefined
+}
+
+/**
+ * Removes the socket that was found, and no other: one that takes its place between a look and a
+ * removal would lose its only name. So what is there gets another name first; what proves to be
+ * another socket is put back.
+ */
+export async function takeAway(path: string, { inode, made }: Found): Promise<void> {
+  const aside = join(dirname(path), `.${randomBytes(6).toString('hex')}`)
+  try {
+    renameSync(path, aside)
+  } catch (error) {
+    // Another process has removed it.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    throw error
+  }
+  const taken = inodeOf(aside)
+  // A file system that does not know when a file was made says when it was changed, which is now.
+  const knowsAge = taken?.made !== taken?.changed
+  const isOther = taken?.inode !== inode || (knowsAge ? taken.made !== made : await isAccepting(aside))
+  if (isOther) putBack(aside, path)
+  rmSync(aside, { force: true })
+}
+
+function putBack(aside: string, path: string): void {
+  try {
+    // A link replaces nothing that is there meanwhile.
+    linkSync(aside, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') renameSync(aside, path)
+  }
 }
 
 /**
@@ -32,12 +65,13 @@ export async function removeStaleInWorker(path: string): Promise<void> {
 interface Found {
   readonly inode: bigint
   readonly changed: bigint
+  readonly made: bigint
   readonly isSocket: boolean
 }
 
-function inodeOf(path: string): Found | undefined {
+export function inodeOf(path: string): Found | undefined {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
-  return stats && { inode: stats.ino, changed: stats.ctimeNs, isSocket: stats.isSocket() }
+  return stats && { inode: stats.ino, changed: stats.ctimeNs, made: stats.birthtimeNs, isSocket: stats.isSocket() }
 }
 
 /**

@@ -2,11 +2,11 @@
 // left behind is removed, what is left behind stays, the process that is asked whether it accepts
 // keeps a connection, or a socket has other permissions than asked for at any moment.
 import { once } from 'node:events'
-import { chmodSync, existsSync, lstatSync, rmSync, statSync } from 'node:fs'
-import { createServer, type Server } from 'node:net'
-import { join } from 'node:path'
+import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { connect, createServer, type Server } from 'node:net'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { removeStale, removeStaleInWorker, withMode } from '#src/actors/unix-socket.ts'
+import { inodeOf, removeStale, removeStaleInWorker, takeAway, withMode } from '#src/actors/unix-socket.ts'
 import { leftBehind } from '../support/left-behind.ts'
 import { temporaryFolder } from '../support/process.ts'
 
@@ -45,6 +45,22 @@ describe('making way at a path', () => {
     await listening(path)
     expect(await removed).toBeUndefined()
     expect(existsSync(path)).toBe(true)
+  })
+
+  test('puts back what another process has put there between the last look and the removal', async () => {
+    const path = await leftBehind()
+    const found = inodeOf(path)
+    if (found === undefined) throw new Error(`${path} is not there`)
+    rmSync(path)
+    const server = await listening(path)
+    await takeAway(path, found)
+    expect(readdirSync(dirname(path))).toEqual([basename(path)])
+    const accepted = once(server, 'connection')
+    connect(path).end()
+    await accepted
+    await takeAway(path, inodeOf(path) ?? found)
+    expect(readdirSync(dirname(path))).toEqual([])
+    await takeAway(path, found)
   })
 
   test('leaves alone what is there under the same number, and has changed meanwhile', async () => {

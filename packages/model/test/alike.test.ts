@@ -105,9 +105,12 @@ describe('children that are alike', () => {
   test('are refused by a path that no child has, unless nothing has started what is above it', () => {
     const busy = groupOf({ busy: { after: { 10: 'done' } } }, true)
     expect(() => explore(busy, { alike: [['group/a', 'group/bb']] })).toThrow(
-      'alike: no child has the path "group/bb" (did you mean "group/a"?)',
+      'alike: no child has the path "group/bb" (did you mean "group/b"?)',
     )
-    expect(() => explore(busy, { alike: [['groups/a']] })).toThrow('alike: no child has the path "groups/a"; there is group')
+    expect(() => explore(busy, { alike: [['groups/a']] })).toThrow('alike: no child has the path "groups/a" (did you mean "group/a"?)')
+    // What has run has no such child.
+    expect(() => explore(team, { children, alike: [['a/x', 'a/y']] })).toThrow('alike: no child has the path "a/x"')
+    expect(() => explore(busy, { alike: [['group/a/x']] })).toThrow('alike: no child has the path "group/a/x"')
     const never = setup({ actors: { work } }).createMachine({
       id: 'never',
       initial: 'idle',

@@ -177,9 +177,10 @@ export interface CheckLifeOptions extends UserOptions<typeof CHECK_LIFE_OPTIONS>
 
 /**
  * Checks a life of yours, as it is registered and configured, without starting it: every invariant,
- * on every state it can reach. Traces are in the words of a report. Hooks and mux-complete signals
- * that differ in nothing but their names end in the order of registration, and three post-start
- * hooks or mux-complete signals stand for more, unless `properties` has some, which may name any.
+ * on every state it can reach. Traces are in the words of a report. Hooks, phases of yours and
+ * mux-complete signals that differ in nothing but their names end in the order of registration, and
+ * three post-start hooks or mux-complete signals stand for more, unless `properties` has some, which
+ * may name any.
  *
  *     assertHolds(checkLife(makeServer()))
  *

@@ -2,7 +2,7 @@ import type { LifePlan } from '../../machines/lifecycle.ts'
 import { MUX_SIGNAL, muxCompleteMachine } from '../../machines/phases/mux-complete.ts'
 import { PRE_SHUTDOWN_HOOK, preShutdownHooksMachine } from '../../machines/phases/pre-shutdown-hooks.ts'
 import { stateKey } from '../../machines/region.ts'
-import { userSignal } from '../../machines/user-phases.ts'
+import { type UserPhase, userSignal } from '../../machines/user-phases.ts'
 import { POST_START_HOOK } from './hook-properties.ts'
 
 /**
@@ -37,20 +37,26 @@ export const withRepresentatives = (plan: LifePlan, endInOrder = true): ReducedP
  * What differs in nothing but its name and is started in one step, in lists of paths: a run in
  * which they end in another order is a run in which they end in this one, under other names.
  */
-export const alikeIn = ({ postStartHooks = [], muxSignals = [], userPhases = [], input: { preShutdownHooks } }: LifePlan): string[][] => [
-  postStartHooks.map(({ name }) => POST_START_HOOK + stateKey(name)),
-  muxSignals.map((name) => `${muxCompleteMachine.id}/${MUX_SIGNAL}${name}`),
-  ...inOnePlace(userPhases, ({ name, after, before, timeoutMs }) => {
-    const isNamed = userPhases.some((other) =>
-      [...other.after, ...other.before].some((named) => named === name || named === userSignal(name)),
-    )
-    return [after, before, timeoutMs, ...(isNamed ? [name] : [])]
-  }).map((phases) => phases.map(({ name }) => stateKey(name))),
-  ...inOnePlace(preShutdownHooks, ({ name, after, timeoutMs }) => {
-    const behind = preShutdownHooks.filter((other) => other.after.includes(name))
-    return [[...new Set(after)].sort(), behind.map((hook) => hook.name), timeoutMs]
-  }).map((hooks) => hooks.map(({ name }) => `${preShutdownHooksMachine.id}/${PRE_SHUTDOWN_HOOK}${name}`)),
-]
+export function alikeIn({ postStartHooks = [], muxSignals = [], userPhases = [], input: { preShutdownHooks } }: LifePlan): string[][] {
+  const lists = [
+    postStartHooks.map(({ name }) => POST_START_HOOK + stateKey(name)),
+    muxSignals.map((name) => `${muxCompleteMachine.id}/${MUX_SIGNAL}${name}`),
+    ...inOnePlace(userPhases, ({ name, after, before, timeoutMs }) => {
+      const isNamedBy = (other: UserPhase) =>
+        [...other.after, ...other.before].some((named) => named === name || named === userSignal(name))
+      return [sorted(after), sorted(before), userPhases.filter(isNamedBy).map((phase) => phase.name), timeoutMs]
+    }).map((phases) => phases.map(({ name }) => stateKey(name))),
+    ...inOnePlace(preShutdownHooks, ({ name, after, timeoutMs }) => {
+      const behind = preShutdownHooks.filter((other) => other.after.includes(name))
+      return [sorted(after), behind.map((hook) => hook.name), timeoutMs]
+    }).map((hooks) => hooks.map(({ name }) => `${preShutdownHooksMachine.id}/${PRE_SHUTDOWN_HOOK}${name}`)),
+  ]
+  // A name that looks like the path of another actor is that of nothing here: both end in any order.
+  const paths = lists.flat()
+  return lists.map((list) => list.filter((path) => paths.indexOf(path) === paths.lastIndexOf(path)))
+}
+
+const sorted = (names: readonly string[]): string[] => [...new Set(names)].sort()
 
 /**
  * @param placeOf what an element waits for, what waits for it, and its time: equal for those in one

@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs'
+import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
 /** The file behind all links, also one that there is not yet; undefined for a device or a pipe. */
@@ -7,10 +7,20 @@ export function placeOfFile(given: string): string | undefined {
   try {
     return statSync(path).isFile() ? realpathSync(path) : undefined
   } catch {
-    try {
-      return join(realpathSync(dirname(path)), basename(path))
-    } catch {
-      return path
-    }
+    return placeToBe(path, LINKS_MAX)
+  }
+}
+
+/** As many links in a row as Linux follows. */
+const LINKS_MAX = 40
+
+/** Where a file would be made. */
+function placeToBe(path: string, links: number): string {
+  try {
+    const place = join(realpathSync(dirname(path)), basename(path))
+    const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true
+    return isLink && links > 0 ? placeToBe(resolve(dirname(place), readlinkSync(place)), links - 1) : place
+  } catch {
+    return path
   }
 }

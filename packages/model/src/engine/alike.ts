@@ -2,7 +2,7 @@ import type { AnyStateMachine } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
 import type { Environment } from './environment.ts'
-import type { ActorState, Path } from './state.ts'
+import type { ActorState, Logic, Path } from './state.ts'
 import { invokedBy } from './vocabulary.ts'
 
 /** As much of a choice as is looked at. */
@@ -16,9 +16,8 @@ interface Happening {
 export class Alike {
   /** The paths that end before each. */
   readonly #endBefore: ReadonlyMap<string, readonly string[]>
-  readonly #met = new Set<string>()
-  /** The paths of actors that have had children. */
-  readonly #parents = new Set<string>()
+  /** What has run, by its path. */
+  readonly #met = new Map<string, Logic>()
   readonly #machineOf = new Map<Happening, Path | undefined>()
 
   constructor(lists: Environment['alike'] = []) {
@@ -28,11 +27,10 @@ export class Alike {
   /** Whether one runs that is like the child and ends before it. */
   waits(child: ActorState, parent: ActorState, path: Path): boolean {
     if (this.#endBefore.size === 0) return false
-    this.#parents.add(path.text)
     const text = below(path, child)
+    if (!this.#met.has(text)) this.#met.set(text, child.local.logic)
     const earlier = this.#endBefore.get(text)
     if (earlier === undefined) return false
-    this.#met.add(text)
     return parent.children.some((other) => earlier.includes(below(path, other)))
   }
 
@@ -59,13 +57,20 @@ export class Alike {
     return at
   }
 
-  /** @throws ModelError ERR_MODEL_UNKNOWN for a path that no child may have */
-  assertKnown(machine: AnyStateMachine): void {
-    const known = new Set([...invokedBy(machine), ...this.#met])
+  /**
+   * @param root the machine
+   * @throws ModelError ERR_MODEL_UNKNOWN for a path that no child has had, and none is declared for
+   */
+  assertKnown(root: AnyStateMachine): void {
     for (const path of this.#endBefore.keys()) {
-      // What an actor that no run starts would have started is not known.
-      const isBelowUnstarted = [...known].some((parent) => path.startsWith(`${parent}/`) && !this.#parents.has(parent))
-      if (known.has(path) || isBelowUnstarted) continue
+      if (this.#met.has(path)) continue
+      const parent = [...this.#met.keys()].filter((met) => path.startsWith(`${met}/`)).reduce((a, b) => (b.length > a.length ? b : a), '')
+      const machine = parent === '' ? root : this.#met.get(parent)?.machine
+      const declared = machine ? invokedBy(machine) : []
+      const id = parent === '' ? path : path.slice(parent.length + 1)
+      // What a child that no run starts would have started is not known.
+      if (declared.some((child) => id === child || id.startsWith(`${child}/`))) continue
+      const known = new Set([...declared.map((child) => (parent === '' ? child : `${parent}/${child}`)), ...this.#met.keys()])
       const what = path.includes('/') ? 'child has the path' : 'child of the root has the id'
       throw new ModelError('ERR_MODEL_UNKNOWN', `alike: no ${what} "${path}"${hint(path, known)}`)
     }

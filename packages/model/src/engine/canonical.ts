@@ -38,17 +38,21 @@ let texts = new WeakMap<object, Known>()
 
 /** The objects whose texts are being made, each inside of the one before. */
 const open = new Set<object>()
-const LEVELS_MAX = 200
 
 function knownOf(value: object, where: string): Known {
   if (open.has(value)) throw unsupported(where, 'an object that contains itself', 'store the id of what it refers to instead')
-  if (open.size >= LEVELS_MAX) throw unsupported(where, `an object inside of ${LEVELS_MAX} others`, 'store flat data instead')
+  const isOutermost = open.size === 0
   open.add(value)
   try {
     // Errors and dates have state that is no field.
     return { text: textOf(value, where), fields: value instanceof Error || value instanceof Date ? undefined : fieldsOf(value) }
+  } catch (thrown) {
+    if (isOutermost && thrown instanceof RangeError) throw unsupported(where, 'an object as deep as this', 'store flat data instead')
+    throw thrown
   } finally {
-    open.delete(value)
+    // Where the stack has run out, those inside have not come to this.
+    if (isOutermost) open.clear()
+    else open.delete(value)
   }
 }
 

@@ -34,8 +34,9 @@ export interface Environment<
    * step: each by its id if its parent is the root, or by its path (`orders/order-1`). A machine
    * has to end with the first thing that happens in it. Those of a list end in its order: a run in
    * which they end in another one is such a run under other ids. So what a property says of one of
-   * them it has to say of all, and what compares two orders, such as `confluent`, sees one. Nothing
-   * checks that they are alike. Default none.
+   * them it has to say of all; what compares two orders, such as `confluent`, sees one; and what
+   * another order alone takes is listed as `untaken`. Nothing checks that they are alike. Default
+   * none.
    */
   readonly alike?: readonly (readonly string[])[] | undefined
 }

@@ -119,6 +119,7 @@ function walk(
       if (to === undefined) {
         if (graph.stateCount >= statesMax) {
           assertNamesKnown(environment, machine, model.steps)
+          model.choices.assertAlikeKnown(machine)
           throw tooLarge(statesMax, model.steps.locals.all)
         }
         to = graph.addState(next, graph.edgeCount)
