@@ -178,9 +178,9 @@ export interface CheckLifeOptions extends UserOptions<typeof CHECK_LIFE_OPTIONS>
 /**
  * Checks a life of yours, as it is registered and configured, without starting it: every invariant,
  * on every state it can reach. Traces are in the words of a report. Hooks, phases of yours and
- * mux-complete signals that differ in nothing but their names end in the order of registration, and
- * three post-start hooks or mux-complete signals stand for more, unless `properties` has some, which
- * may name any.
+ * mux-complete signals that differ in nothing but their names end in the order of registration.
+ * Three post-start hooks or mux-complete signals stand for more. With `properties`, which may name
+ * any of them, all are explored in every order.
  *
  *     assertHolds(checkLife(makeServer()))
  *

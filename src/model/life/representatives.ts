@@ -51,7 +51,7 @@ export function alikeIn({ postStartHooks = [], muxSignals = [], userPhases = [],
       return [sorted(after), behind.map((hook) => hook.name), timeoutMs]
     }).map((hooks) => hooks.map(({ name }) => `${preShutdownHooksMachine.id}/${PRE_SHUTDOWN_HOOK}${name}`)),
   ]
-  // A name that looks like the path of another actor is that of nothing here: both end in any order.
+  // A name may look like the path of another actor: both end in any order then.
   const paths = lists.flat()
   return lists.map((list) => list.filter((path) => paths.indexOf(path) === paths.lastIndexOf(path)))
 }
