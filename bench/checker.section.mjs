@@ -79,7 +79,7 @@ function markdown({ systems, growth, spin, rounds }) {
 
 ${sizes}
 
-How the states grow with what a life has, in the mode refuse, started and stopped at any time; each was explored once. What runs side by side would multiply the states. Of more than three post-start hooks or mux-complete signals, three stand for all; and hooks, signals and phases that differ in nothing but their names end in one order, because a run with another order is the same run under other names ([decision 99](https://github.com/quiesce/quiesce/blob/main/docs/decisions/0099-a-life-with-many-hooks-is-checked.md)).
+How the states grow with what a life has, in the mode refuse, started and stopped at any time; each was explored once. Post-start hooks multiply the states, because they run side by side; of more than three, three stand for all, and they end in one order, because a run with another order is the same run under other names ([decision 99](https://github.com/quiesce/quiesce/blob/main/docs/decisions/0099-a-life-with-many-hooks-is-checked.md)).
 
 ${grows}
 
