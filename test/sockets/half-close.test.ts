@@ -7,6 +7,7 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { pairFor } from '../support/certificates.ts'
 import { GivenStream } from '../support/given-stream.ts'
 import { RawClient } from '../support/raw-client.ts'
@@ -69,7 +70,8 @@ describe.each(Object.entries(HANDLERS))('a handler that answers %s', (_, handler
   })
 
   test('answers one whose end comes while the accept queue is emptied', async () => {
-    const { traffic, connect } = await rig(handler)
+    // No time passes: in time, what waits for the queue goes on without it.
+    const { traffic, connect } = await rig(handler, { clock: new VirtualClock() })
     traffic.beginNotifying({ how: 'at-once', delayMs: 0 })
     const isSealed = new Latch<'sealed'>()
     const attempted = new Latch()
