@@ -19,7 +19,7 @@ export const PLAIN_TEXT = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Cont
 /** The same, to be put over headers as node has them, whose names are in lower case. */
 export const PLAIN_TEXT_OVER = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
-/** A complete answer in plain text: `text`, a line. */
+/** An answer in plain text with `text` as its only line. */
 export const textAnswer = (status: number, text: string): Answer => ({ status, headers: PLAIN_TEXT, body: `${text}\n` })
 
 /** The part of a node response that an answer needs; HTTP/1 and HTTP/2 responses both fit. */

@@ -206,14 +206,26 @@ test('hooks in other places end in any order', () => {
       phase('c', ['Serving'], ['report']),
       phase('d', ['Serving']),
       phase('e', ['DDone']),
+      phase('f', ['Serving', 'Bound']),
+      phase('g', ['Bound', 'Serving', 'Bound']),
     ],
     input: { preShutdownHooks: [hook('1'), hook('2'), hook('3', ['1']), hook('4', [], 5), hook('5'), hook('6', ['1'])] },
   }))
   expect(alikeIn(plan).filter((paths) => paths.length > 1)).toEqual([
     ['a', 'b'],
+    ['f', 'g'],
     ['pre-shutdown-hooks/pre-shutdown-hook:2', 'pre-shutdown-hooks/pre-shutdown-hook:5'],
     ['pre-shutdown-hooks/pre-shutdown-hook:3', 'pre-shutdown-hooks/pre-shutdown-hook:6'],
   ])
+})
+
+test('a phase that is named like the path of a hook is told apart from it', () => {
+  const path = 'pre-shutdown-hooks/pre-shutdown-hook:hook-0'
+  const plan = planWith('refuse', 2, (names) => ({
+    ...KINDS['pre-shutdown hooks side by side']?.(names),
+    userPhases: [{ name: path, after: ['Serving'], before: ['report'], timeoutMs }],
+  }))
+  expect(alikeIn(plan).flat()).toEqual(['pre-shutdown-hooks/pre-shutdown-hook:hook-1'])
 })
 
 test('a life with few hooks is checked with all of them', () => {

@@ -108,6 +108,8 @@ describe('children that are alike', () => {
       'alike: no child has the path "group/bb" (did you mean "group/b"?)',
     )
     expect(() => explore(busy, { alike: [['groups/a']] })).toThrow('alike: no child has the path "groups/a" (did you mean "group/a"?)')
+    // With a slip like that there are more states than with the option.
+    expect(() => explore(busy, { alike: [['groups/a', 'groups/b']], statesMax: 4 })).toThrow('alike: no child has the path "groups/a"')
     // What has run has no such child.
     expect(() => explore(team, { children, alike: [['a/x', 'a/y']] })).toThrow('alike: no child has the path "a/x"')
     expect(() => explore(busy, { alike: [['group/a/x']] })).toThrow('alike: no child has the path "group/a/x"')

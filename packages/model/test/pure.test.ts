@@ -213,6 +213,7 @@ describe('chance and the clock are named', () => {
     ['process.hrtime.bigint()', () => Number(process.hrtime.bigint())],
     ['process.cpuUsage()', () => process.cpuUsage().user],
     ['process.memoryUsage()', () => process.memoryUsage().rss],
+    ['process.memoryUsage.rss()', () => process.memoryUsage.rss()],
   ])('%s, in a condition', (name, calls) => {
     const thrown = thrownBy(() => explored(counter(calls), { events: events('go') }))
     expect(thrown).toEqual(impure(name))
@@ -256,6 +257,14 @@ describe('chance and the clock are named', () => {
     expect(
       thrownBy(() => explored(places.input, { events: events('go'), children: { work: () => ({ outcomes: [resolves(Date.now())] }) } })),
     ).toEqual(error('ERR_MODEL_IMPURE', ''))
+  })
+
+  test('what node looks at by itself is no part of the step', () => {
+    const machine = counter(() => {
+      console.time('a step')
+      return 1
+    })
+    expect(explored(machine, { events: events('go') }).graph.stateCount).toBe(2)
   })
 
   test('an instant that was given is none, and what reports progress may look at the clock', () => {

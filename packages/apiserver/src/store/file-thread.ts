@@ -229,6 +229,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
       checkLog()
       const database = new DatabaseSync(path)
       db = database
+      let file: string | undefined
       try {
         // The lock is the operating system's: it goes with the process, however that ends.
         database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA auto_vacuum = INCREMENTAL')
@@ -251,7 +252,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
             INSERT INTO meta (name, value) VALUES ('compacted', ${compacted}), ('swept', ${swept}), ('sum', ${sumOfMeta()})`)
         }
         database.exec('COMMIT')
-        const file = place.note()
+        file = place.note()
         // Which of both SQLite has is not known.
         if (before !== undefined && before !== file) throw moved(`${path} was removed or replaced while it was opened`)
         const { user_version: form } = database.prepare('PRAGMA user_version').get() as { user_version: number }
@@ -275,7 +276,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
         database.close()
         throw thrown
       }
-      return { revision, compacted, file: place.file() }
+      return { revision, compacted, file }
     },
 
     write: ({ writes, bytes }) => {

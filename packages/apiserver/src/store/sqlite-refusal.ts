@@ -1,7 +1,8 @@
 import type { ThreadRefusal } from './file-messages.ts'
 
 /**
- * What is told of an error of SQLite, by its primary code.
+ * The refusal that the thread sends when SQLite has thrown an error. The primary code of that error
+ * decides which one: it is the low byte of `errcode`.
  *
  * The text of this function is a part of the file engine's thread: it uses nothing from outside of
  * itself.

@@ -5,7 +5,7 @@ import type { Environment } from './environment.ts'
 import type { ActorState, Logic, Path } from './state.ts'
 import { invokedBy } from './vocabulary.ts'
 
-/** As much of a choice as is looked at. */
+/** The fields of a choice that this file reads. Its type is in choice.ts, which imports this file. */
 interface Happening {
   readonly kind: string
   readonly path: Path
