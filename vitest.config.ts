@@ -61,11 +61,16 @@ const isolated = [
 /** Tests that start processes wait for them more than they work. */
 const WAITING = /\/test\/(processes|fuzz|recipes|browser)\//
 /**
- * Three files beside each other, and no other beside them. What a process does after a pause depends on who else wants the machine, of which they want
- * little. One overflows accept queues, which the kernel counts for all: each life that ends meanwhile keeps its listener open for a moment of real
+ * Three files beside each other, and no other beside them. What a process does after a pause, and whether it ends in its last tenths of a second,
+ * depends on who else wants the machine, of which they want little. One overflows accept queues, which the kernel counts for all: each life that ends meanwhile keeps its listener open for a moment of real
  * time, in which a virtual one runs out.
  */
-const apart = ['test/watches/**/*.test.ts', 'test/processes/paused.test.ts', 'test/sockets/accept-seal.test.ts']
+const apart = [
+  'test/watches/**/*.test.ts',
+  'test/processes/paused.test.ts',
+  'test/sockets/accept-seal.test.ts',
+  'test/fuzz/deadline.test.ts',
+]
 /** Nothing beside it: what a client loses depends on who else wants the machine. */
 const alone = ['test/loss/**/*.test.ts']
 

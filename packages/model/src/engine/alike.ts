@@ -5,7 +5,7 @@ import type { Environment } from './environment.ts'
 import type { ActorState, Logic, Path } from './state.ts'
 import { invokedBy } from './vocabulary.ts'
 
-/** The fields of a choice that this file reads. Its type is in choice.ts, which imports this file. */
+/** The fields of a choice that this file reads. choice.ts, where its type is, imports this file. */
 interface Happening {
   readonly kind: string
   readonly path: Path
