@@ -19,6 +19,7 @@ import { exitGraceMs } from '../../options/budget.ts'
 import { factOf, signalOf } from './facts.ts'
 import { actorBelow, isForcing, isStopping, placeOf, regionOf, stopOf } from './life-views.ts'
 import { has, withName } from './names.ts'
+import { onceForEach } from './once.ts'
 
 /**
  * Together `isBudgetPending` and `neverBack` bound the end in time, though time is abstract
@@ -31,10 +32,10 @@ interface Spending {
   readonly crash: string
   readonly cuts: string
 }
-function spendingOf(root: ActorView): Spending | undefined {
+const spendingOf = onceForEach((root: ActorView): Spending | undefined => {
   const { running } = root.value as { readonly running?: { readonly budget?: unknown } }
   return ((running?.budget ?? {}) as { readonly spending?: Spending }).spending
-}
+})
 const instantOf = (root: ActorView): string | undefined => spendingOf(root)?.deadline
 
 export function isBudgetPending(root: ActorView): true | string {
@@ -74,9 +75,9 @@ function isChainPending(root: ActorView, instant: string | undefined, delay: str
 }
 
 export function neverBack(before: ActorView, after: ActorView): true | string {
-  const [from, to] = [before, after].map(instantOf)
-  if (from === undefined) return true
   if (isDone(after) || isForcing(after)) return true
+  const [from, to] = [before, after].map(instantOf)
+  if (from === undefined || from === to) return true
   const [i, j] = [from, to].map((instant) => BUDGET_INSTANTS.indexOf(instant as BudgetInstant)) as [number, number]
   return j === i || j === i + 1 || `from ${from} to ${to ?? 'none'}`
 }
@@ -150,14 +151,22 @@ export function ownCutFirst(wiring: Wiring, { requestDrainTimeoutMs }: Lifecycle
  * a machine that was told is in another state. And no machine is on its way out before.
  */
 export function cutIsHeard(wiring: Wiring): (before: ActorView, after: ActorView, step: Edge) => true | string {
-  const phases = Object.entries(wiring).flatMap(([phase, { cut, workKind }]) => (cut === undefined ? [] : [{ phase, cut, workKind }]))
+  const phases = Object.entries(wiring).flatMap(([phase, { cut, workKind }]) =>
+    cut === undefined ? [] : [{ phase, cut, cuts: cutsFrom(cut) as readonly string[], workKind }],
+  )
+  const cutsSaid = onceForEach((effects: readonly Effect[]) =>
+    effects.flatMap((effect) => signalOf(effect) ?? []).filter((signal) => Object.hasOwn(CUT_SIGNALS, signal)),
+  )
+  const isAnyCutting = onceForEach(({ children }: ActorView) => children.some(({ value }) => value === 'cutting'))
   return (before, after, { effects }) => {
     if (isForcing(after) || isDone(after)) return true
-    const said = effects.map(signalOf).filter((signal) => signal !== undefined && Object.hasOwn(CUT_SIGNALS, signal))
-    for (const { phase, cut, workKind } of phases) {
-      if (placeOf(before, phase) !== 'working' || placeOf(after, phase) !== 'working') continue
+    const said = cutsSaid(effects)
+    if (said.length === 0 && !isAnyCutting(after)) return true
+    for (const { phase, cut, cuts, workKind } of phases) {
+      const isItsTime = said.some((signal) => cuts.includes(signal))
       const [was, is] = [actorBelow(before, phase)?.value, actorBelow(after, phase)?.value]
-      const isItsTime = cutsFrom(cut).some((signal) => said.includes(signal))
+      if (!isItsTime && was === is) continue
+      if (placeOf(before, phase) !== 'working' || placeOf(after, phase) !== 'working') continue
       if (isItsTime && (workKind === 'effect' || was === is)) return `${phase} goes on as if ${said.join(' and ')} had not come`
       if (!isItsTime && was !== is && is === 'cutting') return `${phase} is cut before ${cut}`
     }
@@ -208,14 +217,13 @@ export const getsItsTurn = (
 
 /** A phase whose instant is said while it still waits. */
 function lateOne(graph: Graph, state: number, edge: number, turns: Readonly<Record<string, string>>): string | undefined {
-  for (const effect of graph.effects(edge)) {
-    const signal = signalOf(effect)
-    for (const [phase, cut] of Object.entries(turns)) {
-      if (signal === cut && placeOf(viewOf(graph.states[state] as ActorState), phase) === 'waiting')
-        return `${phase} has not begun when ${cut} comes, though no cut hangs`
-    }
-  }
-  return undefined
+  const effects = graph.effects(edge)
+  if (effects.length === 0) return undefined
+  const said = effects.map(signalOf)
+  const late = Object.entries(turns).find(
+    ([phase, cut]) => said.includes(cut) && placeOf(viewOf(graph.states[state] as ActorState), phase) === 'waiting',
+  )
+  return late && `${late[0]} has not begun when ${late[1]} comes, though no cut hangs`
 }
 
 const isOfBudget = (type: string): boolean => /^xstate\.after\.(crash\.)?until\./.test(type)

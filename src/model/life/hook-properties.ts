@@ -1,5 +1,5 @@
 import type { StateValueMap } from 'xstate'
-import { type ActorView, actorAt, broken, type Edge, isDone, type Monitor } from '#model'
+import { type ActorView, actorAt, broken, type Edge, type Effect, isDone, type Monitor } from '#model'
 import type { PhaseOutcome } from '../../base/events.ts'
 import { errorRecord, type HookKind, type LifecycleFact } from '../../base/events.ts'
 import type { HookPlan } from '../../machines/phases/hook.ts'
@@ -7,6 +7,7 @@ import type { PlannedHook } from '../../machines/phases/pre-shutdown-hooks.ts'
 import { factOf, signalOf } from './facts.ts'
 import { isForcing, placeOf, regionOf } from './life-views.ts'
 import { has, withName, without } from './names.ts'
+import { onceForEach } from './once.ts'
 
 /** Post-start hooks, pre-shutdown hooks and destroy functions, each by the ends of its function. */
 
@@ -25,14 +26,18 @@ type End = Pick<HookEnded, 'kind' | 'name' | 'outcome'> & { readonly error?: str
  */
 export function endsByItsFunction(before: ActorView, _after: ActorView, step: Edge): true | string {
   const due = endIn(before, step)
-  const ends = step.effects.flatMap((effect) => {
-    const fact = factOf(effect)
-    return fact?.type === 'hook.ended' && (fact.outcome === 'ok' || fact.outcome === 'failed') ? [fact] : []
-  })
+  const ends = hooksEnded(step.effects)
   const wrong = ends.find((fact) => !due || !isSaidBy(fact, due))
   if (wrong) return `${wrong.kind} ${wrong.name} ends as ${wrong.outcome} by "${step.choice.label}"`
   return !due || ends.length > 0 || `${due.kind} ${due.name} has not ended by "${step.choice.label}"`
 }
+
+const hooksEnded = onceForEach((effects: readonly Effect[]) =>
+  effects.flatMap((effect) => {
+    const fact = factOf(effect)
+    return fact?.type === 'hook.ended' && (fact.outcome === 'ok' || fact.outcome === 'failed') ? [fact] : []
+  }),
+)
 
 const isSaidBy = ({ kind, name, outcome, error }: HookEnded, due: End): boolean =>
   kind === due.kind &&

@@ -1,4 +1,4 @@
-import { type ActorView, broken, type Choice, type Edge, isDone, type Monitor } from '#model'
+import { type ActorView, broken, type Choice, type Edge, type Effect, isDone, type Monitor } from '#model'
 import type { LifecycleFact, PhaseOutcome } from '../../base/events.ts'
 import type { PhaseOutput } from '../../machines/phases/phase.ts'
 import { stateKey } from '../../machines/region.ts'
@@ -7,6 +7,7 @@ import { factOf } from './facts.ts'
 import { POST_START_HOOK } from './hook-properties.ts'
 import { actorBelow, isForcing, isWaitingForSomething, placeOf, stopOf } from './life-views.ts'
 import { has, withName } from './names.ts'
+import { onceForEach } from './once.ts'
 
 /**
  * Whose answers end a phase, by the name of its work: paths below the phase's own actor.
@@ -69,10 +70,12 @@ export function endsByItsWork(
     const phase = fact?.type === 'signal' ? phaseOf.get(fact.name) : undefined
     return phase === undefined ? undefined : { phase, outcome: (fact as { outcome: PhaseOutcome }).outcome }
   }
+  const endsSaid = onceForEach((effects: readonly Effect[]) =>
+    effects.flatMap((effect) => saidBy(factOf(effect)) ?? []).filter((end) => end.outcome === outcome),
+  )
   return (before, _after, { choice, effects }) => {
     const due = endIn(before, choice)
-    if (due === undefined && effects.length === 0) return true
-    const ends = effects.flatMap((effect) => saidBy(factOf(effect)) ?? []).filter((end) => end.outcome === outcome)
+    const ends = endsSaid(effects)
     if (due?.outcome === outcome && !ends.some(({ phase }) => phase === due.phase))
       return `${due.phase} has not ended as ${outcome} by "${choice.label}"`
     for (const { phase } of ends) {
@@ -151,22 +154,19 @@ const HOOK_BEGINNINGS: Readonly<Record<string, (name: string) => readonly string
 }
 
 /** The work that is said to start runs when that step is over. */
-export const beginsItsWork =
-  (wiring: Wiring) =>
-  (_before: ActorView, after: ActorView, { effects }: Edge): true | string => {
-    if (isForcing(after) || isDone(after)) return true
-    for (const effect of effects) {
-      const fact = factOf(effect)
-      const path =
-        fact?.type === 'phase.started'
-          ? BEGINNINGS[wiring[fact.phase]?.work ?? '']?.toSpliced(0, 0, stateKey(fact.phase))
-          : fact?.type === 'hook.started'
-            ? HOOK_BEGINNINGS[fact.kind]?.(fact.name)
-            : undefined
-      if (path && !actorBelow(after, ...path)) return `${path.join('/')} does not run, though it was said to start`
-    }
-    return true
+export function beginsItsWork(wiring: Wiring): (before: ActorView, after: ActorView, step: Edge) => true | string {
+  const pathOf = (fact: LifecycleFact | undefined): readonly string[] | undefined => {
+    if (fact?.type === 'hook.started') return HOOK_BEGINNINGS[fact.kind]?.(fact.name)
+    if (fact?.type !== 'phase.started') return undefined
+    return BEGINNINGS[wiring[fact.phase]?.work ?? '']?.toSpliced(0, 0, stateKey(fact.phase))
   }
+  const pathsSaid = onceForEach((effects: readonly Effect[]) => effects.map((effect) => pathOf(factOf(effect))).filter((path) => path !== undefined))
+  return (_before, after, { effects }) => {
+    if (isForcing(after) || isDone(after)) return true
+    const idle = pathsSaid(effects).find((path) => !actorBelow(after, ...path))
+    return idle === undefined || `${idle.join('/')} does not run, though it was said to start`
+  }
+}
 
 /** A phase at work ends in time by its own work alone: without any, it would wait for its cut. */
 export function isAtWork(wiring: Wiring): (root: ActorView) => true | string {

@@ -50,6 +50,7 @@ class View implements ActorView {
   readonly #state: ActorState
   /** Put together from its regions when it is asked for, and properties ask again and again. */
   #value: StateValue | undefined
+  #children: readonly ActorView[] | undefined
 
   constructor(state: ActorState) {
     this.#state = state
@@ -90,7 +91,8 @@ class View implements ActorView {
   }
 
   get children(): readonly ActorView[] {
-    return this.#state.children.map(viewOf)
+    this.#children ??= this.#state.children.map(viewOf)
+    return this.#children
   }
 
   matches(value: StateValue): boolean {

@@ -7,8 +7,6 @@ import { asked, inState } from './asked.ts'
 import type { Property, Violation } from './property.ts'
 import { type When, whenOf } from './safety.ts'
 
-type StepFunction<M extends AnyStateMachine, T> = (before: ActorView<M>, after: ActorView<M>, step: Edge) => T
-
 /**
  * A property of every single step. `holds` returns true, or says what is wrong; `step` has what
  * happened and what was said.
@@ -20,30 +18,34 @@ export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
   options: When<[before: ActorView<M>, after: ActorView<M>, step: Edge]> = {},
 ): Property<M> {
   const { when } = whenOf(options, id)
-  const ask = <T>(what: string, ofStep: StepFunction<M, T>, before: ActorView<M>, after: ActorView<M>, step: Edge): T =>
-    asked(
-      id,
-      what,
-      () => `at ${step.choice.label} ${inState(before)}`,
-      () => ofStep(before, after, step),
-    )
   /** The first step for which `isIt` says so. */
   function firstStep(
     { graph }: Exploration<M>,
     isIt: (before: ActorView<M>, after: ActorView<M>, step: Edge) => boolean,
   ): Edge | undefined {
     const view = (number: number) => viewOf(graph.states[number] as ActorState) as ActorView<M>
-    for (let from = 0; from < graph.stateCount; from++) {
-      const before = view(from)
-      const end = graph.endEdge(from)
-      for (let index = graph.firstEdge(from); index < end; index++) {
-        const edge = graph.edgeOf(from, index)
-        const after = view(edge.to)
-        const isMeant = when === undefined || ask('when', when, before, after, edge)
-        if (isMeant && isIt(before, after, edge)) return edge
-      }
-    }
-    return undefined
+    let what = ''
+    let [edge, before] = [undefined as Edge | undefined, view(0)]
+    // There may be millions of steps, so one question is asked of all of them.
+    return asked(
+      id,
+      () => ({ what, where: `at ${edge?.choice.label} ${inState(before)}` }),
+      () => {
+        for (let from = 0; from < graph.stateCount; from++) {
+          before = view(from)
+          const end = graph.endEdge(from)
+          for (let index = graph.firstEdge(from); index < end; index++) {
+            edge = graph.edgeOf(from, index)
+            const after = view(edge.to)
+            what = 'when'
+            if (when && !when(before, after, edge)) continue
+            what = 'its function'
+            if (isIt(before, after, edge)) return edge
+          }
+        }
+        return undefined
+      },
+    )
   }
   return {
     id,
@@ -51,7 +53,7 @@ export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
     violation(exploration): Violation | undefined {
       let finding = ''
       const step = firstStep(exploration, (before, after, edge) => {
-        const answer = ask('its function', holds, before, after, edge)
+        const answer = holds(before, after, edge)
         if (answer === true) return false
         finding = answer || `this step violates: ${text}`
         return true

@@ -3,22 +3,28 @@ import { ModelError } from '../errors.ts'
 /** Longest text of a state in a message. */
 const SHOWN_MAX = 200
 
+/** What of a property is asked, and where, as the end of a sentence. */
+interface Question {
+  readonly what: string
+  readonly where: string
+}
+
 /**
- * Asks a function that a property is made of. What it throws says neither which property nor where,
- * and there may be a million states.
- * @param where it was asked, as the end of a sentence
- * @throws ModelError ERR_MODEL_PROPERTY, or with the code of the ModelError that it has thrown
+ * Asks the functions that a property is made of. What they throw says neither which property nor
+ * where, and there may be a million states: `question` says what was asked last.
+ * @throws ModelError ERR_MODEL_PROPERTY, or with the code of the ModelError that was thrown
  */
-export function asked<T>(id: string, what: string, where: () => string, ask: () => T): T {
+export function asked<T>(id: string, question: () => Question, ask: () => T): T {
   try {
     return ask()
   } catch (thrown) {
+    const { what, where } = question()
     const message = thrown instanceof Error ? thrown.message : String(thrown)
     if (thrown instanceof ModelError) {
       if (message.startsWith(`${id}:`)) throw thrown
-      throw new ModelError(thrown.code, `${id}: ${what} fails ${where()}: ${message}`, thrown.details, thrown)
+      throw new ModelError(thrown.code, `${id}: ${what} fails ${where}: ${message}`, thrown.details, thrown)
     }
-    throw new ModelError('ERR_MODEL_PROPERTY', `${id}: ${what} throws ${where()}: ${message}`, { property: id }, thrown)
+    throw new ModelError('ERR_MODEL_PROPERTY', `${id}: ${what} throws ${where}: ${message}`, { property: id }, thrown)
   }
 }
 
@@ -26,8 +32,7 @@ export function asked<T>(id: string, what: string, where: () => string, ask: () 
 export const askedOfState = <View extends Shown, T>(id: string, what: string, ofView: (root: View) => T, view: View): T =>
   asked(
     id,
-    what,
-    () => inState(view),
+    () => ({ what, where: inState(view) }),
     () => ofView(view),
   )
 

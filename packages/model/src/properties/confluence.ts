@@ -1,5 +1,7 @@
 import type { Choice } from '../engine/choice.ts'
-import { type Graph, NOTHING_SAID } from '../engine/graph.ts'
+import type { Graph } from '../engine/graph.ts'
+import { PairMap } from '../engine/pair-map.ts'
+import type { Effect } from '../engine/state.ts'
 import { assertFields } from '../options.ts'
 import type { Property, Violation } from './property.ts'
 
@@ -28,13 +30,16 @@ export const confluent = (
     text,
     violation({ graph }): Violation | undefined {
       const areIndependent = remembering(graph, independent)
+      const said = unordered(graph)
       for (let state = 0; state < graph.stateCount; state++) {
         const end = graph.endEdge(state)
         for (let one = graph.firstEdge(state); one < end; one++) {
           for (let other = one + 1; other < end; other++) {
             if (!areIndependent(one, other)) continue
-            const finding = difference(graph, one, other, mayDisable)
-            if (finding) return { finding, edges: [...graph.pathTo(state), one, ...after(graph, one, other)] }
+            const finding = difference(graph, one, other, mayDisable, said)
+            if (finding === undefined) continue
+            const next = after(graph, one, other)
+            return { finding, edges: [...graph.pathTo(state), one, ...(next === undefined ? [] : [next])] }
           }
         }
       }
@@ -65,9 +70,21 @@ function remembering(graph: Graph, independent: (one: Choice, other: Choice) => 
   }
 }
 
-function difference(graph: Graph, one: number, other: number, mayDisable: (one: Choice, other: Choice) => boolean): string | undefined {
-  const [oneThenOther] = after(graph, one, other)
-  const [otherThenOne] = after(graph, other, one)
+function difference(
+  graph: Graph,
+  one: number,
+  other: number,
+  mayDisable: (one: Choice, other: Choice) => boolean,
+  said: (one: number, other: number) => string,
+): string | undefined {
+  const oneThenOther = after(graph, one, other)
+  const otherThenOne = after(graph, other, one)
+  const isSame =
+    oneThenOther !== undefined &&
+    otherThenOne !== undefined &&
+    graph.to(oneThenOther) === graph.to(otherThenOne) &&
+    said(one, oneThenOther) === said(other, otherThenOne)
+  if (isSame) return undefined
   const [a, b] = [graph.choice(one), graph.choice(other)]
   if (oneThenOther === undefined || otherThenOne === undefined) {
     if (mayDisable(a, b)) return undefined
@@ -75,26 +92,31 @@ function difference(graph: Graph, one: number, other: number, mayDisable: (one: 
     return `after "${first.label}", "${second.label}" is no longer possible`
   }
   const pair = `"${a.label}" and then "${b.label}"`
-  if (graph.to(oneThenOther) !== graph.to(otherThenOne)) return `${pair} leads to another state than the two in the other order`
-  return said(graph, one, oneThenOther) === said(graph, other, otherThenOne)
-    ? undefined
-    : `${pair} says other things than the two in the other order`
+  const differs = graph.to(oneThenOther) === graph.to(otherThenOne) ? 'says other things' : 'leads to another state'
+  return `${pair} ${differs} than the two in the other order`
 }
 
-/** What two edges say, without its order. */
-function said(graph: Graph, one: number, other: number): string {
-  if (graph.saidIndex(one) === NOTHING_SAID && graph.saidIndex(other) === NOTHING_SAID) return ''
-  const [first, second] = [graph.effects(one), graph.effects(other)]
-  return [...first, ...second]
+/** What two edges say, without its order; of what edges say there is little, and the same two meet in most states. */
+function unordered(graph: Graph): (one: number, other: number) => string {
+  const known = new PairMap<string>()
+  return (one, other) => {
+    const [first, second] = [graph.saidIndex(one), graph.saidIndex(other)]
+    const text = known.get(first, second) ?? sorted([...graph.effects(one), ...graph.effects(other)])
+    known.set(first, second, text)
+    return text
+  }
+}
+
+const sorted = (effects: readonly Effect[]): string =>
+  effects
     .map(({ index }) => index)
     .sort((x, y) => x - y)
     .join()
-}
 
 /** The edge of the same choice as `next`, after `edge`. */
-function after(graph: Graph, edge: number, next: number): number[] {
-  const state = graph.to(edge)
-  for (let index = graph.firstEdge(state); index < graph.endEdge(state); index++)
-    if (graph.choiceIndex(index) === graph.choiceIndex(next)) return [index]
-  return []
+function after(graph: Graph, edge: number, next: number): number | undefined {
+  const [state, choice] = [graph.to(edge), graph.choiceIndex(next)]
+  const end = graph.endEdge(state)
+  for (let index = graph.firstEdge(state); index < end; index++) if (graph.choiceIndex(index) === choice) return index
+  return undefined
 }

@@ -90,6 +90,8 @@ interface Found {
 
 class Visits {
   readonly #taken = new Set<AnyTransitionDefinition>()
+  /** What steps led to: they lead to the same again and again. */
+  readonly #reached = new Set<LocalState>()
   /**
    * Types of events, by the states that were active together when they came: of these there are
    * few, and of whole configurations many.
@@ -98,7 +100,8 @@ class Visits {
 
   add({ transitions, local }: Step, from: LocalState | undefined, event: ModelEvent | undefined): void {
     for (const transition of transitions) this.#taken.add(transition)
-    this.#visit(local)
+    if (!this.#reached.has(local)) this.#visit(local)
+    this.#reached.add(local)
     if (from) this.#visit(from, event?.type)
   }
 

@@ -29,7 +29,11 @@ const MONITOR: Readonly<Record<keyof Monitor, true>> = { initial: true, next: tr
 /** The same, where what throws says what it is of. */
 function namedMonitor(id: string, { initial, next, heard, atRest, concerns }: Monitor): Monitor {
   const ask = <T>(what: string, about: string, state: string | undefined, call: () => T): T =>
-    asked(id, `${what} of its monitor`, () => `${about}${state === undefined ? '' : ` in its state ${JSON.stringify(state)}`}`, call)
+    asked(
+      id,
+      () => ({ what: `${what} of its monitor`, where: `${about}${state === undefined ? '' : ` in its state ${JSON.stringify(state)}`}` }),
+      call,
+    )
   return {
     initial,
     next: (state, effect) => ask('next', `at ${effect.type}`, state, () => next(state, effect)),
@@ -111,6 +115,8 @@ class Run {
   readonly #seen: Members[] = []
   /** By the state of the monitor, then by the list of effects. */
   readonly #read: (Reached | undefined)[][] = []
+  /** By the state of the monitor, then by the choice. */
+  readonly #heard: (number | undefined)[][] = []
 
   constructor(graph: Graph, monitor: Monitor) {
     this.#graph = graph
@@ -125,12 +131,12 @@ class Run {
     if (typeof start !== 'number') return { finding: start.broken, edges: [] }
     this.#visit(0, start, -1, -1)
     for (let i = 0; i < this.#state.length; i++) {
-      const [state, at] = [this.#state.at(i), this.#at.at(i)]
-      const text = this.#texts[at] as string
+      const state = this.#state.at(i)
+      const at = this.#at.at(i)
       const end = graph.endEdge(state)
       for (let edge = graph.firstEdge(state); edge < end; edge++) {
-        const now = monitor.heard?.(text, graph.choice(edge)) ?? text
-        const next = now === text ? this.#next(at, edge) : this.#readAfter(this.#numberOf(now), edge)
+        const now = monitor.heard ? this.#hear(monitor.heard, at, edge) : at
+        const next = now === at ? this.#next(at, edge) : this.#readAfter(now, edge)
         if (typeof next !== 'number') return { finding: next.broken, edges: [...this.#wayTo(i), edge] }
         this.#visit(graph.to(edge), next, i, edge)
       }
@@ -149,6 +155,15 @@ class Run {
   /** After a step whose choice it does not react to: it stays where it is when nothing is said. */
   #next(at: number, edge: number): Reached {
     return this.#graph.saidIndex(edge) === NOTHING_SAID ? at : this.#readAfter(at, edge)
+  }
+
+  /** The same choices are heard again and again. */
+  #hear(heard: Required<Monitor>['heard'], at: number, edge: number): number {
+    const known = this.#heard[at] as (number | undefined)[]
+    const choice = this.#graph.choiceIndex(edge)
+    const now = known[choice] ?? this.#numberOf(heard(this.#texts[at] as string, this.#graph.choice(edge)))
+    known[choice] = now
+    return now
   }
 
   /** The same lists of effects are read again and again. */
@@ -175,6 +190,7 @@ class Run {
     return remembered(this.#numbers, text, () => {
       this.#seen.push(new Members(this.#graph.stateCount))
       this.#read.push([])
+      this.#heard.push([])
       return this.#texts.push(text) - 1
     })
   }

@@ -93,7 +93,7 @@ export function check<M extends AnyStateMachine>(exploration: Exploration<M>, pr
   assertProperties(properties)
   const verdicts = properties.map((property): Verdict => {
     const { id, text } = property
-    const ask = <T>(call: () => T): T => asked(id, 'it', () => 'while it is checked', call)
+    const ask = <T>(call: () => T): T => asked(id, () => ({ what: 'it', where: 'while it is checked' }), call)
     const found = ask(() => property.violation(exploration))
     const vacuous = found ? undefined : ask(() => property.vacuous?.(exploration))
     if (vacuous !== undefined) return { id, text, holds: property.mayBeVacuous === true, vacuous }
