@@ -2,9 +2,12 @@
 // system leaves behind would be counted to the next, and what V8 has learnt would help it.
 //
 //   node --expose-gc bench/checker-child.mjs counters
+//   node --expose-gc bench/checker-child.mjs one-machine
+//   node --expose-gc bench/checker-child.mjs one-machine-xstate
 //   node --expose-gc bench/checker-child.mjs post-start 2 [FILE.pml] [--check]
 import { writeFileSync } from 'node:fs'
 import { assign, sendTo, setup } from 'xstate'
+import { getAdjacencyMap } from 'xstate/graph'
 import { storeMachine } from '../build/packages/apiserver/src/store/store-machine.js'
 import { explore, promela } from '../build/packages/model/src/index.js'
 import { createServer } from '../build/src/index.js'
@@ -35,6 +38,29 @@ function counters() {
   })
   const states = Object.fromEntries(['requests', 'watches', 'listeners'].map((id) => [id, { invoke: { id, src: 'group' } }]))
   return { machine: setup({ actors: { group } }).createMachine({ id: 'counters', type: 'parallel', states }) }
+}
+
+const COUNTED_MAX = 20
+
+/** The same in one machine, with events instead of timers: what xstate's graph module can explore, too. */
+function oneMachine() {
+  const groups = ['requests', 'watches', 'listeners']
+  const context = Object.fromEntries(groups.map((group) => [group, 0]))
+  const changed = (group, by) => assign({ [group]: ({ context }) => context[group] + by })
+  const more = (group) => ({ guard: ({ context }) => context[group] < COUNTED_MAX, target: 'closing', actions: changed(group, 1) })
+  const less = (group) => ({ guard: ({ context }) => context[group] > 0, target: 'closing', actions: changed(group, -1) })
+  const open = (group) => ({ on: { [`${group}.more`]: more(group), [`${group}.less`]: less(group) } })
+  const states = (group) => ({ open: open(group), closing: { on: { [`${group}.closed`]: 'open' } } })
+  const regions = Object.fromEntries(groups.map((group) => [group, { initial: 'open', states: states(group) }]))
+  const machine = setup({}).createMachine({ id: 'counted', context, type: 'parallel', states: regions })
+  const events = groups.flatMap((group) => ['more', 'less', 'closed'].map((change) => ({ type: `${group}.${change}` })))
+  return { machine, options: { events } }
+}
+
+/** What xstate finds, in the form of an exploration. */
+function adjacency({ machine, options: { events } }) {
+  const states = Object.values(getAdjacencyMap(machine, { events }))
+  return { kept: states, graph: { stateCount: states.length, edgeCount: states.length * events.length } }
 }
 
 /** What becomes of a store that is open. */
@@ -75,7 +101,7 @@ function lifeWith(what, count) {
 const [what, count, file] = process.argv.slice(2).filter((argument) => argument !== '--check')
 const isChecked = process.argv.includes('--check')
 /** What is made before the measurement; all that is neither of the first two is a life. */
-const system = { counters, stores }[what]?.(Number(count))
+const system = { counters, stores, 'one-machine': oneMachine, 'one-machine-xstate': oneMachine }[what]?.(Number(count))
 const plan = system ? undefined : lifeWith(what, Number(count))
 /** Two collections may find less than three; what stays the same is what is in use. */
 async function heapUsed() {
@@ -90,7 +116,12 @@ async function heapUsed() {
 }
 const heap = await heapUsed()
 const [from, start] = [process.cpuUsage(), performance.now()]
-const exploration = system ? explore(system.machine, { ...system.options, statesMax: 2_000_000 }) : exploreLifecycle(plan)
+const exploration =
+  what === 'one-machine-xstate'
+    ? adjacency(system)
+    : system
+      ? explore(system.machine, { ...system.options, statesMax: 2_000_000 })
+      : exploreLifecycle(plan)
 const seconds = (performance.now() - start) / 1e3
 const cpu = process.cpuUsage(from).user / 1e6
 const bytes = (await heapUsed()) - heap

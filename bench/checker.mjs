@@ -1,6 +1,6 @@
 // @ts-check
-// How many states a second the model checker explores, how they grow with what a life has, and the
-// same systems in spin.
+// How many states a second the model checker explores, beside xstate's own graph module; how they
+// grow with what a life has, and the same systems in spin.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,6 +15,7 @@ import { summarize } from './statistics.mjs'
  * @typedef {object} Result
  * @property {number} rounds
  * @property {Record<string, { states: number, edges: number, rate: Summary, bytes: Summary }>} systems states a second of CPU, bytes of each state
+ * @property {Summary} besideXstate states a second of one machine, as a multiple of those of xstate's graph module in the same round
  * @property {readonly Point[]} growth
  * @property {readonly OfSpin[]} spin empty where spin is not installed
  */
@@ -34,18 +35,29 @@ const GROWTH = {
   phase: [1, 2, 4, 10],
   stores: [1, 2, 3],
 }
-const SYSTEMS = { 'three counters up to 30': ['counters'], 'a life without hooks': ['post-start', '0'] }
+const ONE_MACHINE = { ours: 'one machine with three counters up to 20', xstates: 'the same, by `xstate/graph`' }
+const SYSTEMS = {
+  [ONE_MACHINE.ours]: ['one-machine'],
+  [ONE_MACHINE.xstates]: ['one-machine-xstate'],
+  'three actors that count up to 30': ['counters'],
+  'a life without hooks': ['post-start', '0'],
+}
 
 /** @param {{ readonly quick: boolean, readonly say: (line: string) => void }} how @returns {Promise<Result & { versions?: Record<string, string> }>} */
 export async function measureChecker({ quick, say }) {
   const rounds = quick ? 1 : 6
   /** @type {Record<string, ReturnType<typeof explored>[]>} */
   const measured = {}
-  for (let round = 0; round < rounds; round++)
-    for (const [name, args] of Object.entries(SYSTEMS)) {
+  for (let round = 0; round < rounds; round++) {
+    const systems = Object.entries(SYSTEMS)
+    for (const [name, args] of round % 2 === 0 ? systems : systems.reverse()) {
       say(`round ${round + 1} of ${rounds}: ${name}`)
       measured[name] = [...(measured[name] ?? []), explored(...args)]
     }
+  }
+  const cpuOfOne = (/** @type {string} */ name) => (measured[name] ?? []).map(({ cpu }) => cpu)
+  const ours = cpuOfOne(ONE_MACHINE.ours)
+  const besideXstate = summarize(cpuOfOne(ONE_MACHINE.xstates).map((cpu, round) => cpu / /** @type {number} */ (ours[round])))
   const growth = Object.entries(GROWTH).flatMap(([what, counts]) =>
     counts.slice(0, quick ? 1 : undefined).map((count) => {
       say(`a life with ${count} of ${what}`)
@@ -71,6 +83,7 @@ export async function measureChecker({ quick, say }) {
         },
       ]),
     ),
+    besideXstate,
     growth,
     spin: version === undefined ? [] : lives.slice(0, quick ? 1 : 2).map((args) => ofSpin(args, say)),
     ...(version !== undefined && { versions: { spin: version } }),

@@ -160,7 +160,9 @@ export function beginsItsWork(wiring: Wiring): (before: ActorView, after: ActorV
     if (fact?.type !== 'phase.started') return undefined
     return BEGINNINGS[wiring[fact.phase]?.work ?? '']?.toSpliced(0, 0, stateKey(fact.phase))
   }
-  const pathsSaid = onceForEach((effects: readonly Effect[]) => effects.map((effect) => pathOf(factOf(effect))).filter((path) => path !== undefined))
+  const pathsSaid = onceForEach((effects: readonly Effect[]) =>
+    effects.map((effect) => pathOf(factOf(effect))).filter((path) => path !== undefined),
+  )
   return (_before, after, { effects }) => {
     if (isForcing(after) || isDone(after)) return true
     const idle = pathsSaid(effects).find((path) => !actorBelow(after, ...path))
