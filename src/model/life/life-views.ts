@@ -3,12 +3,14 @@ import type { ActorView } from '#model'
 import { EXIT_CODES_BY_SEVERITY, type ExitCode } from '../../machines/exit-codes.ts'
 import { stateKey } from '../../machines/region.ts'
 import type { LifecycleContext } from '../../machines/vocabulary.ts'
+import { onceForEach } from './once.ts'
 
 /** What the properties of a life look at in its root machine. */
 export const stopOf = ({ context }: ActorView): LifecycleContext['stop'] => (context as LifecycleContext).stop
 export const isStopping = (root: ActorView): boolean => stopOf(root) !== undefined
-export const isForcing = ({ value }: ActorView): boolean =>
-  value === 'forcing' || (typeof value === 'object' && Object.hasOwn(value, 'forcing'))
+export const isForcing = onceForEach(
+  ({ value }: ActorView): boolean => value === 'forcing' || (typeof value === 'object' && Object.hasOwn(value, 'forcing')),
+)
 export const exitCodeOf = ({ context }: ActorView): ExitCode => (context as LifecycleContext).exitCode
 /** 0 is the mildest. */
 export const severity = (code: number): number => EXIT_CODES_BY_SEVERITY.indexOf(code as ExitCode)
@@ -33,11 +35,7 @@ const keys = new Map<string, string>()
 
 /** The outermost state of a region: `waiting`, `working`, `fired`. */
 export function placeOf(root: ActorView, phase: string): string | undefined {
-  let known = places.get(root)
-  if (known === undefined) {
-    known = new Map()
-    places.set(root, known)
-  }
+  const known = placesIn(root)
   let place = known.get(phase)
   if (place === undefined) {
     const value = regionOf(root, phase)
@@ -47,7 +45,7 @@ export function placeOf(root: ActorView, phase: string): string | undefined {
   return place
 }
 /** Properties ask for the same places again and again. */
-const places = new WeakMap<ActorView, Map<string, string | undefined>>()
+const placesIn = onceForEach((_: ActorView) => new Map<string, string | undefined>())
 
 /**
  * Whether something has to happen to an actor: a timer of it, or the end of an effect.

@@ -50,6 +50,7 @@ class View implements ActorView {
   readonly #state: ActorState
   /** Put together from its regions when it is asked for, and properties ask again and again. */
   #value: StateValue | undefined
+  #context: unknown
   #children: readonly ActorView[] | undefined
 
   constructor(state: ActorState) {
@@ -71,7 +72,8 @@ class View implements ActorView {
   }
 
   get context(): unknown {
-    return contextShown(this.#state.local)
+    this.#context ??= contextShown(this.#state.local)
+    return this.#context
   }
 
   get input(): unknown {
