@@ -16,6 +16,7 @@ import { summarize } from './statistics.mjs'
  * @property {number} rounds
  * @property {Record<string, { states: number, edges: number, rate: Summary, bytes: Summary }>} systems states a second of CPU, bytes of each state
  * @property {Summary} besideXstate states a second of one machine, as a multiple of those of xstate's graph module in the same round
+ * @property {Record<string, { explored: Summary, checked: Summary }>} tenHooks seconds of CPU: of exploring, and of that with all properties
  * @property {readonly Point[]} growth
  * @property {readonly OfSpin[]} spin empty where spin is not installed
  */
@@ -36,6 +37,7 @@ const GROWTH = {
   stores: [1, 2, 3],
 }
 const ONE_MACHINE = { ours: 'one machine with three counters up to 20', xstates: 'the same, by `xstate/graph`' }
+const TEN_HOOKS = ['post-start', 'pre-shutdown', 'pre-shutdown, side by side']
 const SYSTEMS = {
   [ONE_MACHINE.ours]: ['one-machine'],
   [ONE_MACHINE.xstates]: ['one-machine-xstate'],
@@ -48,11 +50,17 @@ export async function measureChecker({ quick, say }) {
   const rounds = quick ? 1 : 6
   /** @type {Record<string, ReturnType<typeof explored>[]>} */
   const measured = {}
+  /** @type {Record<string, ReturnType<typeof explored>[]>} */
+  const checked = {}
   for (let round = 0; round < rounds; round++) {
     const systems = Object.entries(SYSTEMS)
     for (const [name, args] of round % 2 === 0 ? systems : systems.reverse()) {
       say(`round ${round + 1} of ${rounds}: ${name}`)
       measured[name] = [...(measured[name] ?? []), explored(...args)]
+    }
+    for (const what of TEN_HOOKS) {
+      say(`round ${round + 1} of ${rounds}: ten hooks, ${what}`)
+      checked[what] = [...(checked[what] ?? []), explored(what, '10', '--check')]
     }
   }
   const cpuOfOne = (/** @type {string} */ name) => (measured[name] ?? []).map(({ cpu }) => cpu)
@@ -84,6 +92,12 @@ export async function measureChecker({ quick, say }) {
       ]),
     ),
     besideXstate,
+    tenHooks: Object.fromEntries(
+      Object.entries(checked).map(([what, all]) => [
+        what,
+        { explored: summarize(all.map(({ cpu }) => cpu)), checked: summarize(all.map(({ cpu, checkedCpu = 0 }) => cpu + checkedCpu)) },
+      ]),
+    ),
     growth,
     spin: version === undefined ? [] : lives.slice(0, quick ? 1 : 2).map((args) => ofSpin(args, say)),
     ...(version !== undefined && { versions: { spin: version } }),
