@@ -1,5 +1,7 @@
 // Fails when: a step that changes what it is given, or depends on chance, the clock or a variable
 // outside, is explored as if it did not; or chance and the clock stay watched afterwards.
+import nodeCrypto, { randomInt, randomUUID } from 'node:crypto'
+import { hrtime, uptime } from 'node:process'
 import { describe, expect, test } from 'vitest'
 import { assign, fromPromise, fromTransition, raise, sendTo, setup } from 'xstate'
 import { always, check, type ExploreOptions, explore, noErrors, resolves } from '../src/index.ts'
@@ -214,6 +216,11 @@ describe('chance and the clock are named', () => {
     ['process.cpuUsage()', () => process.cpuUsage().user],
     ['process.memoryUsage()', () => process.memoryUsage().rss],
     ['process.memoryUsage.rss()', () => process.memoryUsage.rss()],
+    ['process.hrtime()', () => hrtime()[0]],
+    ['process.uptime()', () => uptime()],
+    ['crypto.randomUUID()', () => randomUUID().length],
+    ['crypto.randomBytes()', () => nodeCrypto.randomBytes(1)[0]],
+    ['crypto.randomInt()', () => randomInt(10)],
   ])('%s, in a condition', (name, calls) => {
     const thrown = thrownBy(() => explored(counter(calls), { events: events('go') }))
     expect(thrown).toEqual(impure(name))
@@ -275,13 +282,23 @@ describe('chance and the clock are named', () => {
   })
 
   test('and left alone afterwards, whether exploring ends well or not', () => {
-    const before = [Math.random, Date, performance.now, crypto.randomUUID, Object.getOwnPropertyDescriptor(performance, 'now')]
+    const clocks = () => [
+      Math.random,
+      Date,
+      performance.now,
+      crypto.randomUUID,
+      Object.getOwnPropertyDescriptor(performance, 'now'),
+      hrtime,
+      randomUUID,
+      nodeCrypto.getRandomValues,
+    ]
+    const before = clocks()
     explored(
       counter(() => 1),
       { events: events('go') },
     )
     thrownBy(() => explored(counter(Math.random), { events: events('go') }))
-    expect([Math.random, Date, performance.now, crypto.randomUUID, Object.getOwnPropertyDescriptor(performance, 'now')]).toEqual(before)
+    expect(clocks()).toEqual(before)
     expect(Date.now()).toBeGreaterThan(0)
   })
 })

@@ -47,16 +47,34 @@ type Source = readonly [holder: object | undefined, key: string, name: string]
 const ofAll = (holder: object | undefined, name: string, keys: readonly string[]): Source[] =>
   keys.map((key) => [holder, key, `${name}.${key}()`])
 
+interface Global {
+  readonly process?: {
+    readonly hrtime?: object
+    readonly memoryUsage?: object
+    /** From Node 20.16 and 22.3 on. */
+    readonly getBuiltinModule?: (name: string) => object | undefined
+  }
+  readonly Temporal?: { readonly Now?: object }
+}
+
+/** A module of node's own, where there is one: browsers have none. */
+const nodeModule = (name: string): object | undefined => (globalThis as Global).process?.getBuiltinModule?.(name)
+
+/** Shows to `import { hrtime } from 'node:process'` what an object of node's own has now. */
+function tellImports(): void {
+  const { syncBuiltinESMExports } = (nodeModule('node:module') ?? {}) as { readonly syncBuiltinESMExports?: () => void }
+  syncBuiltinESMExports?.()
+}
+
 /** What answers differently each time, by the object that has it: as far as this system has it. */
 function sources(): Source[] {
-  const { process, Temporal } = globalThis as {
-    readonly process?: { readonly hrtime?: object; readonly memoryUsage?: object }
-    readonly Temporal?: { readonly Now?: object }
-  }
+  const { process, Temporal } = globalThis as Global
   return [
     ...ofAll(Math, 'Math', ['random']),
     ...ofAll(globalThis.performance, 'performance', ['now']),
     ...ofAll(globalThis.crypto, 'crypto', ['randomUUID', 'getRandomValues']),
+    // Node's module is another object than the global one.
+    ...ofAll(nodeModule('node:crypto'), 'crypto', ['randomUUID', 'randomBytes', 'randomInt', 'randomFillSync', 'getRandomValues']),
     // What is inside of a function first: the function itself is hidden then.
     ...ofAll(process?.hrtime, 'process.hrtime', ['bigint']),
     ...ofAll(process?.memoryUsage, 'process.memoryUsage', ['rss']),
@@ -72,10 +90,12 @@ function sources(): Source[] {
 export function watchingChance<T>(explore: () => T): T {
   const undo = [...sources().flatMap(([holder, key, name]) => (holder ? [replaced(holder, key, (real) => watched(real, name))] : []))]
   undo.push(replaced(globalThis, 'Date', (real) => watchedDate(real as DateConstructor)))
+  tellImports()
   try {
     return explore()
   } finally {
     for (const restore of undo.reverse()) restore()
+    tellImports()
   }
 }
 
