@@ -7,10 +7,14 @@ import { withMode } from './unix-socket.ts'
  * socket and its permissions, or a socket that the process was passed, which has a name or the
  * number of its descriptor.
  */
-export type ListenTarget =
+export type ListenTarget = (
   | { readonly port: number; readonly host?: string }
   | { readonly path: string; readonly mode?: number }
   | { readonly fd: number; readonly name: string | number }
+) & {
+  /** The option that has these as its fields; undefined when they are options themselves. */
+  readonly option?: string | undefined
+}
 
 export interface BoundAddress {
   /**
@@ -53,7 +57,7 @@ export function listenError(target: ListenTarget | undefined, listener: Listener
   return new QuiesceError(
     'ERR_LISTEN',
     `failed to create listener: failed to listen on ${where}: ${why}`,
-    { address: where, listener },
+    { address: where, listener, ...(target?.option !== undefined && { option: target.option }) },
     cause,
   )
 }

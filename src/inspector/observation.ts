@@ -88,7 +88,7 @@ class Observation {
       announce: (url) => this.#life.announce({ url }, `Inspector on ${url}`),
     })
     const { port, host } = options.inspector
-    const listener = new Listener(page.server, { port, host }, 'inspector')
+    const listener = new Listener(page.server, { port, host, option: 'inspector' }, 'inspector')
     this.#inspector = { page, listener }
     return [listener]
   }

@@ -14,13 +14,14 @@ interface ListenFailure {
 export function startAdvice(error: unknown, label: (option: string) => string): string | undefined {
   if (!(error instanceof QuiesceError) || error.code !== 'ERR_LISTEN') return undefined
   const { code, port } = (error.cause ?? {}) as ListenFailure
-  const { listener } = error.details
-  // That of the user's requests has its address among the options themselves.
-  const labelHere = (field: string): string => label(typeof listener === 'string' && listener !== 'public' ? `${listener}.${field}` : field)
+  const { option } = error.details
+  const labelHere = (field: string): string => label(typeof option === 'string' ? `${option}.${field}` : field)
   switch (code) {
     case 'EADDRINUSE':
       return typeof port === 'number' ? inUse(port, labelHere) : undefined
     case 'EACCES':
+      if (typeof port !== 'number')
+        return `this user may not make a socket there: give a path in a folder of its own (${labelHere('path')})`
       return `this user may not listen there: give a port from 1024 on (${labelHere('port')}), or allow it (CAP_NET_BIND_SERVICE)`
     case 'EADDRNOTAVAIL':
       return `this host has no such address: give one of its own, or 0.0.0.0 for all of them (${labelHere('host')})`

@@ -24,5 +24,5 @@ export async function openAdminListener(
   const answer = nodeListener(adminApp(sources))
   const server = await host.servers.http({}, answer)
   traffic.takeOverOwn(server, { admin: true })
-  return { listener: new Listener(server, target, 'admin'), answer }
+  return { listener: new Listener(server, { ...target, option: 'admin' }, 'admin'), answer }
 }

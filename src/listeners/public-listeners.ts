@@ -55,10 +55,10 @@ export async function openPublicListeners(opening: Opening): Promise<Opened[]> {
   return opened
 }
 
-function targetOf({ process: { env, pid } }: Host, target: ListenerPlace): ListenTarget {
+function targetOf({ process: { env, pid } }: Host, target: ListenerPlace & Pick<ListenTarget, 'option'>): ListenTarget {
   if (!('fd' in target)) return target
-  const { fd } = target
-  return { fd: typeof fd === 'number' ? fd : passedSocket(fd, { env, pid, ppid: process.ppid }), name: fd }
+  const { fd, option } = target
+  return { fd: typeof fd === 'number' ? fd : passedSocket(fd, { env, pid, ppid: process.ppid }), name: fd, option }
 }
 
 /** What a self-signed certificate is for, beside the host of its listener. */

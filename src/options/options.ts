@@ -92,9 +92,11 @@ export function resolveServerOptions(given: ServerOptions, context: ResolveConte
   const options = readOnce(given)
   const resolved = resolve(SERVER_OPTIONS, options, undefined, context)
   const { port, host, tls: _, http2: __, ...listening } = resolveOptions(LISTEN_OPTIONS, options, resolved.behind ? [resolved.behind] : [])
-  const addresses = options.listeners ?? [{ port, host, tls: options.tls, http2: options.http2 }]
+  const listeners = options.listeners?.map((address, i) => ({ ...resolveListener(address), option: `listeners[${i}]` })) ?? [
+    resolveListener({ port, host, tls: options.tls, http2: options.http2 }),
+  ]
   const warnings = [...resolved.warnings, ...warningsOf('WARN_OUTSIDE_LIMITS', idleWarnings(listening.keepAliveTimeoutMs, resolved.behind))]
-  return { ...resolved, ...listening, warnings, listeners: addresses.map(resolveListener) }
+  return { ...resolved, ...listening, warnings, listeners }
 }
 
 /** What cannot be read is refused with its name by those who check each option. */

@@ -31,17 +31,18 @@ test('of a port that is free is not known', () => {
   )
 })
 
-test.each([
-  ['EACCES', /from 1024 on \(--port\)/],
-  ['EADDRNOTAVAIL', /no such address: .* \(--host\)/],
-  ['ENOTFOUND', /no host has this name: .* \(--host\)/],
-])('%s has advice', (code, advice) => {
-  expect(startAdvice(failed(code), label)).toMatch(advice)
+test.each<[string, number | undefined, RegExp]>([
+  ['EACCES', 80, /from 1024 on \(--port\)/],
+  ['EACCES', undefined, /a folder of its own \(--path\)/],
+  ['EADDRNOTAVAIL', 80, /no such address: .* \(--host\)/],
+  ['ENOTFOUND', undefined, /no host has this name: .* \(--host\)/],
+])('%s has advice, with the port %s', (code, port, advice) => {
+  expect(startAdvice(failed(code, port), label)).toMatch(advice)
 })
 
-test('of a listener of ours is about its option', () => {
-  const error = new QuiesceError('ERR_LISTEN', 'no', { listener: 'admin' }, Object.assign(new Error(), { code: 'EADDRNOTAVAIL' }))
-  expect(startAdvice(error, label)).toMatch(/\(--admin\.host\)$/)
+test.each(['admin', 'listeners[1]'])('of a listener with an option of its own is about it: %s', (option) => {
+  const error = new QuiesceError('ERR_LISTEN', 'no', { option }, Object.assign(new Error(), { code: 'EADDRNOTAVAIL' }))
+  expect(startAdvice(error, label)).toContain(`(--${option}.host)`)
 })
 
 test.each([[failed('EMFILE')], [failed('EADDRINUSE')], [new Error('EADDRINUSE')], [undefined]])('of %s there is none', (error) => {

@@ -140,6 +140,7 @@ describe('a start that fails', () => {
       )
     for (const [make, named] of [
       [() => newLife({ options: own }), 'the option port'],
+      [() => newLife({ options: { port: undefined, host: undefined, listeners: [listener(0), own] } }), 'the option listeners[1].port'],
       [() => newLife({ options: { admin: own } }), 'the option admin.port'],
       [() => newLife({ options: { inspector: own } }), 'the option inspector.port'],
       [() => attached({ admin: own }), 'the option admin.port'],

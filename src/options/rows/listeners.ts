@@ -72,6 +72,8 @@ export type ListenerAddress = (
 }
 
 export type ResolvedListener = ListenerPlace & {
+  /** Where its address was given: `listeners[1]`; undefined for `port` and `host`. */
+  readonly option?: string
   readonly tls: ResolvedTls | undefined
   readonly http2: boolean
 }

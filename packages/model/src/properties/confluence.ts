@@ -96,7 +96,7 @@ function difference(
   return `${pair} ${differs} than the two in the other order`
 }
 
-/** What two edges say, without its order; of what edges say there is little, and the same two meet in most states. */
+/** What two edges say, without its order; most states have the same two. */
 function unordered(graph: Graph): (one: number, other: number) => string {
   const known = new PairMap<string>()
   return (one, other) => {
