@@ -4,6 +4,7 @@ import { ownerOfPort } from '../platforms/port-owner.ts'
 /** What the system says of a failed `listen()`. */
 interface ListenFailure {
   readonly code?: unknown
+  /** -1 for a Unix socket. */
   readonly port?: unknown
 }
 
@@ -13,15 +14,15 @@ interface ListenFailure {
  */
 export function startAdvice(error: unknown, label: (option: string) => string): string | undefined {
   if (!(error instanceof QuiesceError) || error.code !== 'ERR_LISTEN') return undefined
-  const { code, port } = (error.cause ?? {}) as ListenFailure
+  const { code, port: given } = (error.cause ?? {}) as ListenFailure
+  const port = typeof given === 'number' && given >= 0 ? given : undefined
   const { option } = error.details
   const labelHere = (field: string): string => label(typeof option === 'string' ? `${option}.${field}` : field)
   switch (code) {
     case 'EADDRINUSE':
-      return typeof port === 'number' ? inUse(port, labelHere) : undefined
+      return port === undefined ? undefined : inUse(port, labelHere)
     case 'EACCES':
-      if (typeof port !== 'number')
-        return `this user may not make a socket there: give a path in a folder of its own (${labelHere('path')})`
+      if (port === undefined) return `this user may not make a socket there: give a path in a folder of its own (${labelHere('path')})`
       return `this user may not listen there: give a port from 1024 on (${labelHere('port')}), or allow it (CAP_NET_BIND_SERVICE)`
     case 'EADDRNOTAVAIL':
       return `this host has no such address: give one of its own, or 0.0.0.0 for all of them (${labelHere('host')})`
