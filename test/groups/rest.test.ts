@@ -140,6 +140,28 @@ describe('writes', () => {
   })
 })
 
+test('an object that is asked for at a version is the only one that is looked at', async () => {
+  const memory = memoryStorage().resource()
+  let looked = 0
+  const looking: Storage = Object.assign(Object.create(memory) as Storage, {
+    list: (query: Parameters<NonNullable<Storage['list']>>[0]) =>
+      memory.list({
+        ...query,
+        matches: (object: ApiObject) => {
+          looked++
+          return query.matches(object)
+        },
+      }),
+  })
+  const { json } = await serveWidgets({}, (server) => void server.installApiGroups(demoGroup(looking)))
+  const { body } = await json('POST', WIDGETS, widget('a'))
+  await json('POST', WIDGETS, widget('b'))
+  const { code } = await json('GET', `${WIDGETS}/a?resourceVersion=${body['metadata'].resourceVersion as string}`)
+  expect([code, looked]).toEqual([200, 0])
+  expect((await json('GET', WIDGETS)).body['items']).toHaveLength(2)
+  expect(looked).toBe(2)
+})
+
 describe('lists', () => {
   test('pages are of one version; one whose version is forgotten can be gone on with', async () => {
     const { json } = await serveWidgets()

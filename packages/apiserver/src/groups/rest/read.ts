@@ -21,6 +21,9 @@ export async function getObject(rest: RestRequest): Promise<void> {
   return send(rest, output, 200, objectAs(rest, output, await storedObject(rest)))
 }
 
+/** Behind the key of every object. */
+const BEHIND_ALL = '\uffff'
+
 /**
  * Waits until the storage has come to a version, as far as it knows of versions without an object.
  * @throws StatusError 504 for one that does not come
@@ -28,7 +31,9 @@ export async function getObject(rest: RestRequest): Promise<void> {
 async function waitForVersion(rest: RestRequest, version: string): Promise<void> {
   const { list } = rest.storage as Storage
   if (list === undefined) return
-  const page = await list({ namespace: rest.namespace, matches: () => false, limit: 1, at: undefined, start: '', notOlderThan: version })
+  // None of its objects is looked at.
+  const nothing = { namespace: '', start: BEHIND_ALL, matches: () => false, limit: 1 }
+  const page = await list({ ...nothing, at: undefined, notOlderThan: version })
   refuseTooLarge(version, page)
 }
 
