@@ -75,7 +75,7 @@ ${sizes}
 
 \`xstate/graph\` knows one machine. Children, their answers, timers and what is said are explored by this checker alone.
 
-How the states grow with what a life has, in the mode refuse, started and stopped at any time; each was explored once. What runs side by side ends in one order, because a run with another order is the same run under other names; so most of it adds states and does not multiply them. Post-start hooks and mux-complete signals still do; of more than three of either, three stand for all ([decision 99](https://github.com/quiesce/quiesce/blob/main/docs/decisions/0099-a-life-with-many-hooks-is-checked.md)).
+How the states grow with what a life has, in the mode refuse, started and stopped at any time; each was explored once. What runs side by side ends in one order, because a run with another order is the same run under other names; so it adds states and does not multiply them. Post-start hooks still do. Of more than three of them, and of mux-complete signals, three stand for all ([decision 99](https://github.com/quiesce/quiesce/blob/main/docs/decisions/0099-a-life-with-many-hooks-is-checked.md)).
 
 ${grows}
 
