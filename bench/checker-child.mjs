@@ -100,7 +100,7 @@ function lifeWith(what, count) {
 
 const [what, count, file] = process.argv.slice(2).filter((argument) => argument !== '--check')
 const isChecked = process.argv.includes('--check')
-/** What is made before the measurement; all that is neither of the first two is a life. */
+/** What is made before the measurement; what is none of these is a life. */
 const system = { counters, stores, 'one-machine': oneMachine, 'one-machine-xstate': oneMachine }[what]?.(Number(count))
 const plan = system ? undefined : lifeWith(what, Number(count))
 /** Two collections may find less than three; what stays the same is what is in use. */

@@ -16,7 +16,7 @@ import { summarize } from './statistics.mjs'
  * @property {number} rounds
  * @property {Record<string, { states: number, edges: number, rate: Summary, bytes: Summary }>} systems states a second of CPU, bytes of each state
  * @property {Summary} besideXstate states a second of one machine, as a multiple of those of xstate's graph module in the same round
- * @property {Record<string, { explored: Summary, checked: Summary }>} tenHooks seconds of CPU: of exploring, and of that with all properties
+ * @property {Record<string, { explored: Summary, checked: Summary }>} ten of something in a life: seconds of CPU of exploring, and of that with all properties
  * @property {readonly Point[]} growth
  * @property {readonly OfSpin[]} spin empty where spin is not installed
  */
@@ -37,7 +37,8 @@ const GROWTH = {
   stores: [1, 2, 3],
 }
 const ONE_MACHINE = { ours: 'one machine with three counters up to 20', xstates: 'the same, by `xstate/graph`' }
-const TEN_HOOKS = ['post-start', 'pre-shutdown', 'pre-shutdown, side by side']
+/** Ten of each are measured in every round. */
+const TEN = ['post-start', 'pre-shutdown', 'pre-shutdown, side by side', 'destroy', 'mux', 'phase']
 const SYSTEMS = {
   [ONE_MACHINE.ours]: ['one-machine'],
   [ONE_MACHINE.xstates]: ['one-machine-xstate'],
@@ -58,8 +59,8 @@ export async function measureChecker({ quick, say }) {
       say(`round ${round + 1} of ${rounds}: ${name}`)
       measured[name] = [...(measured[name] ?? []), explored(...args)]
     }
-    for (const what of TEN_HOOKS) {
-      say(`round ${round + 1} of ${rounds}: ten hooks, ${what}`)
+    for (const what of TEN) {
+      say(`round ${round + 1} of ${rounds}: ten of ${what}`)
       checked[what] = [...(checked[what] ?? []), explored(what, '10', '--check')]
     }
   }
@@ -92,7 +93,7 @@ export async function measureChecker({ quick, say }) {
       ]),
     ),
     besideXstate,
-    tenHooks: Object.fromEntries(
+    ten: Object.fromEntries(
       Object.entries(checked).map(([what, all]) => [
         what,
         { explored: summarize(all.map(({ cpu }) => cpu)), checked: summarize(all.map(({ cpu, checkedCpu = 0 }) => cpu + checkedCpu)) },

@@ -22,7 +22,8 @@ export function startAdvice(error: unknown, label: (option: string) => string): 
     case 'EADDRINUSE':
       return port === undefined ? undefined : inUse(port, labelHere)
     case 'EACCES':
-      if (port === undefined) return `this user may not make a socket there: give a path in a folder of its own (${labelHere('path')})`
+      if (port === undefined)
+        return `this user may not make a socket there: give a path in a folder that it may write to (${labelHere('path')})`
       return `this user may not listen there: give a port from 1024 on (${labelHere('port')}), or allow it (CAP_NET_BIND_SERVICE)`
     case 'EADDRNOTAVAIL':
       return `this host has no such address: give one of its own, or 0.0.0.0 for all of them (${labelHere('host')})`

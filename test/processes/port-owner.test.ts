@@ -33,7 +33,7 @@ test('of a port that is free is not known', () => {
 
 test.each<[string, number | undefined, RegExp]>([
   ['EACCES', 80, /from 1024 on \(--port\)/],
-  ['EACCES', -1, /a folder of its own \(--path\)/],
+  ['EACCES', -1, /a folder that it may write to \(--path\)/],
   ['EADDRNOTAVAIL', 80, /no such address: .* \(--host\)/],
   ['ENOTFOUND', undefined, /no host has this name: .* \(--host\)/],
 ])('%s has advice, with the port %s', (code, port, advice) => {

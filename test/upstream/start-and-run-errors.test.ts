@@ -156,7 +156,7 @@ describe('a start that fails', () => {
   test.runIf(process.platform === 'linux')('asks for another path where no Unix socket can be made', async () => {
     const t = newLife({ options: { port: undefined, host: undefined, listeners: [{ path: '/proc/quiesce.sock' }] } })
     expect((await t.end(t.life.run())).exitCode).toBe(3)
-    expect(t.process.stderrText).toContain('give a path in a folder of its own (the option listeners[0].path)')
+    expect(t.process.stderrText).toContain('give a path in a folder that it may write to (the option listeners[0].path)')
   })
 
   test('at the second of two listeners closes the first again, and releases in reverse', async () => {

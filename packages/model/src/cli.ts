@@ -77,7 +77,14 @@ function parsed() {
   }
 }
 
-const EXPORTS: readonly string[] = ['default', 'input', 'events', 'children', 'properties'] satisfies readonly (keyof System)[]
+const EXPORTS: readonly string[] = Object.keys({
+  default: true,
+  input: true,
+  events: true,
+  children: true,
+  alike: true,
+  properties: true,
+} satisfies Record<keyof System, true>)
 
 /** A module may export more, but nothing that looks like a slip of the hand. */
 async function systemIn(path: string): Promise<System> {

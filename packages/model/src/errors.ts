@@ -17,7 +17,8 @@ export const MODEL_ERROR_CODES = {
   },
   ERR_MODEL_PROPERTY: {
     fault: 'caller',
-    meaning: 'A function of a property has thrown; the message says which and in which state, `cause` is what it threw',
+    meaning:
+      'A function of a property has thrown, or its answer is none; the message says which and in which state, `cause` is what it threw',
   },
   ERR_MODEL_MUTATED: {
     fault: 'caller',
@@ -27,7 +28,7 @@ export const MODEL_ERROR_CODES = {
     fault: 'caller',
     meaning: 'A step depends on chance or on the clock; `details` has the function that was called, and where',
   },
-  ERR_MODEL_LIMIT: { fault: 'caller', meaning: 'There are more states than `statesMax`' },
+  ERR_MODEL_LIMIT: { fault: 'caller', meaning: 'There are more states than `statesMax`, or a step has no end' },
   ERR_MODEL_REPLAY: { fault: 'caller', meaning: 'A running system did not do what the replayed trace says' },
   ERR_MODEL_VIOLATED: { fault: 'caller', meaning: 'A property does not hold; `details.violated` has the verdicts' },
   ERR_MODEL_VACUOUS: {

@@ -2,7 +2,7 @@
 // said in any other way than xstate does.
 
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { AnyStateMachine } from 'xstate'
+import { type AnyStateMachine, raise, sendParent, sendTo, setup } from 'xstate'
 import { type ExploreOptions, explore, mismatches, rejects, resolves } from '../src/index.ts'
 import { alphabet, events } from './machines.ts'
 import { REACHING } from './reaching.ts'
@@ -29,6 +29,39 @@ const SYSTEMS: readonly System[] = [
   ],
   ...Object.entries(REACHING).map(([name, machine]): System => [name, machine, { events: alphabet(machine) }, 2]),
 ]
+
+describe('what has no end is said, and no wait for ever', () => {
+  const error = (message: string) => expect.objectContaining({ code: 'ERR_MODEL_LIMIT', message: expect.stringContaining(message) })
+
+  test('actors that answer each other', () => {
+    const kid = setup({}).createMachine({ id: 'kid', on: { ping: { actions: sendParent({ type: 'pong' }) } } })
+    const pings = sendTo('kid', { type: 'ping' })
+    const parent = (entry: object) =>
+      setup({ actors: { kid } }).createMachine({
+        id: 'parent',
+        invoke: { id: 'kid', src: 'kid' },
+        on: { go: { actions: pings }, pong: { actions: pings } },
+        ...entry,
+      } as never)
+    expect(() => explore(parent({}) as never, { events: [{ type: 'go' }] } as never)).toThrow(error('actors answer each other without end'))
+    expect(() => explore(parent({ entry: pings }) as never)).toThrow(error('actors answer each other without end'))
+  })
+
+  test('an actor that starts itself', () => {
+    const nested = setup({ actors: { again: setup({}).createMachine({}) } }).createMachine({
+      id: 'nested',
+      invoke: { id: 'again', src: 'again' },
+    })
+    // One that has itself among its actors.
+    Object.assign(nested.implementations.actors, { again: nested })
+    expect(() => explore(nested as never)).toThrow(error('its start starts it again'))
+  })
+
+  test('timers that are only ever set', () => {
+    const machine = setup({}).createMachine({ id: 'm', on: { go: { actions: raise({ type: 'late' }, { delay: 10 }) }, late: {} } })
+    expect(() => explore(machine, { events: [{ type: 'go' }], statesMax: 50 } as never)).toThrow(error('m has 49 timers pending at once'))
+  })
+})
 
 describe('every edge of the explored graph, taken by live actors', () => {
   test.each(SYSTEMS)('%s', (_, machine, options, statesMin) => {

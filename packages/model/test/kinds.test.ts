@@ -7,6 +7,7 @@ import {
   assign,
   createActor,
   createMachine,
+  enqueueActions,
   fromCallback,
   fromEventObservable,
   fromObservable,
@@ -14,6 +15,7 @@ import {
   fromTransition,
   sendTo,
   setup,
+  spawnChild,
 } from 'xstate'
 import { kindOf } from '../src/engine/internals.ts'
 import { check, explore, mismatches, noErrors, type OpaqueChild, printTrace, rejects, resolves, untaken } from '../src/index.ts'
@@ -153,6 +155,24 @@ describe('a transition function', () => {
       },
     ])
     expect(printTrace(answer?.trace as never)).toContain('=> two')
+  })
+
+  test('and custom actions and children without a name are none of the real ones', () => {
+    let ran = 0
+    const run = (): void => {
+      ran++
+    }
+    const work = fromPromise(async () => run())
+    const machine = setup({}).createMachine({
+      id: 'inline',
+      entry: [run, spawnChild(work, { id: 'spawned' }), enqueueActions(({ enqueue }) => enqueue(run))],
+      invoke: { id: 'invoked', src: work, onDone: { actions: run }, onError: {} },
+      on: { 'xstate.error.actor.spawned': {} },
+      initial: 'a',
+      states: { a: { exit: run, on: { go: { target: 'b', actions: () => run() } } }, b: {} },
+    } as never)
+    expect(mismatches(explored(machine as never, { events: [{ type: 'go' }] as never }), { every: 'edge' })).toEqual([])
+    expect(ran).toBe(0)
   })
 
   test('of which something else is said is opaque', () => {

@@ -82,7 +82,20 @@ describe('explore refuses', () => {
       'ERR_MODEL_UNKNOWN',
       'events[0]: no transition of shop takes the event "opne"',
     ],
-    ['what a function returns', { events: () => undefined }, 'ERR_MODEL_OPTION', 'events(): returned undefined'],
+    ['what a function returns', { events: () => undefined }, 'ERR_MODEL_OPTION', 'events(): got undefined'],
+    ['a name that a function returns', { events: () => ['go'] }, 'ERR_MODEL_OPTION', 'events()[0]: got "go", allowed: an event object'],
+    ['nothing in the list of a function', { events: () => [null] }, 'ERR_MODEL_OPTION', 'events()[0]: got null'],
+    [
+      'what a function throws',
+      {
+        events: () => {
+          throw new Error('no list')
+        },
+      },
+      'ERR_MODEL_OPTION',
+      'it throws: no list',
+    ],
+    ['no children at all', { children: null }, 'ERR_MODEL_OPTION', 'children: got null'],
     [
       'a state, in a function',
       { events: (root: { matches(state: string): boolean }) => (root.matches('opn') ? [] : []) },

@@ -7,6 +7,7 @@ import {
   alongEdges,
   always,
   atMostOnce,
+  check,
   confluent,
   endReachable,
   handlesOrIgnores,
@@ -192,6 +193,96 @@ describe('progress', () => {
   })
 })
 
+describe('what begins anew has not stayed possible', () => {
+  const ends = (options = {}) => terminates('x', 'it ends', options)
+
+  test('a timer that each event sets again', () => {
+    const debounce = setup({}).createMachine({
+      id: 'debounce',
+      initial: 'waiting',
+      states: {
+        waiting: { on: { key: { target: 'waiting', reenter: true }, other: {} }, after: { 100: 'over' } },
+        over: { type: 'final' },
+      },
+    })
+    expect(verdict(explored(debounce, { events: events('other') }), ends()).holds).toBe(true)
+    expect(labels(verdict(explored(debounce, { events: events('key', 'other') }), ends()))).toEqual(['start', 'key'])
+  })
+
+  test('a timer that another timer sets again', () => {
+    const beat = setup({}).createMachine({
+      id: 'beat',
+      initial: 'on',
+      states: { on: { after: { 10: { target: 'on', reenter: true }, 100: 'over' } }, over: { type: 'final' } },
+    })
+    expect(labels(verdict(explored(beat), ends()))).toEqual(['start', 'after 10.beat.on'])
+  })
+
+  test('a child that is started again, and what is below it', () => {
+    const answered = { isFair: timersAnd('work') }
+    const inner = setup({ actors: { work } }).createMachine({
+      id: 'inner',
+      initial: 'busy',
+      states: { busy: { invoke: { id: 'work', src: 'work', onDone: 'over', onError: 'over' } }, over: { type: 'final' } },
+    })
+    const search = setup({ actors: { inner } }).createMachine({
+      id: 'search',
+      initial: 'asking',
+      states: {
+        asking: { invoke: { id: 'inner', src: 'inner', onDone: 'over' }, on: { again: { target: 'asking', reenter: true } } },
+        over: { type: 'final' },
+      },
+    })
+    expect(verdict(explored(search), ends(answered)).holds).toBe(true)
+    expect(labels(verdict(explored(search, { events: events('again') }), ends(answered)))).toEqual(['start', 'again'])
+  })
+
+  test('a circle of events from which each state has another way out', () => {
+    const swing = setup({}).createMachine({
+      id: 'swing',
+      initial: 'left',
+      states: {
+        left: { on: { go: 'right' }, after: { 10: 'over' } },
+        right: { on: { go: 'left' }, after: { 20: 'over' } },
+        over: { type: 'final' },
+      },
+    })
+    expect(labels(verdict(explored(swing, { events: events('go') }), ends()))).toEqual(['start', 'go', 'go'])
+  })
+
+  test('and the circle that is shown comes by what keeps it fair', () => {
+    const machine = setup({}).createMachine({
+      id: 'm',
+      initial: 'busy',
+      states: {
+        busy: {
+          type: 'parallel',
+          states: {
+            t: { initial: 'on', states: { on: { after: { 1000: '#over' }, on: { off: 'off' } }, off: { on: { on: 'on' } } } },
+            b: { initial: 'x', states: { x: { after: { 10: 'y' } }, y: { after: { 10: 'x' } } } },
+          },
+        },
+        over: { id: 'over', type: 'final' },
+      },
+    })
+    expect(labels(verdict(explored(machine, { events: events('on', 'off') }), ends()))).toEqual([
+      'start',
+      'after 10.m.busy.b.x',
+      'after 10.m.busy.b.y',
+      'off',
+      'on',
+    ])
+  })
+})
+
+test('a property that sorts what it is shown does not change what the next one sees', () => {
+  const firstIds = (id: string) => always(id, 'the first child', ({ children }) => children[0]?.id !== 'b')
+  const sorting = always('sorting', 'sorts', ({ children }) => (children as unknown[]).reverse().length > 0)
+  const exploration = explored(jobs)
+  expect(() => check(exploration, [sorting])).toThrow(expect.objectContaining({ code: 'ERR_MODEL_PROPERTY' }))
+  expect(verdict(exploration, firstIds('after')).trace?.steps.length).toBe(verdict(explored(jobs), firstIds('alone')).trace?.steps.length)
+})
+
 describe('what is said', () => {
   test('twice', () => {
     const exploration = explored(jobs)
@@ -213,6 +304,18 @@ describe('what is said', () => {
       },
     })
     expect(verdict(explored(chained, { events: events('go', 'on') }), inOrder('x', 'a before b', nameOf, ['a'], 'b')).holds).toBe(true)
+  })
+
+  test.each(['next', 'heard'])('by a monitor whose %s forgets to return', (which) => {
+    const forgetful = { initial: 'idle', next: (state: string) => state, [which]: () => undefined }
+    expect(() => check(explored(jobs), [monitored('x', 'it says something', forgetful as never)])).toThrow(
+      expect.objectContaining({
+        code: 'ERR_MODEL_PROPERTY',
+        message: expect.stringMatching(
+          new RegExp(`^x: ${which} of its monitor fails at .+ in its state "idle": it returns undefined, allowed: the next state`),
+        ),
+      }),
+    )
   })
 
   test('in a step of its own, where one step had to say both', () => {
@@ -250,6 +353,20 @@ describe('confluence', () => {
 })
 
 describe('coverage', () => {
+  test('knows which events a pattern is for', () => {
+    const machine = setup({}).createMachine({
+      id: 'm',
+      initial: 'a',
+      states: { a: { on: { 'x.*': { guard: () => false, target: 'b' }, 'z.*': 'b', '*': { guard: () => false, target: 'b' } } }, b: {} },
+    })
+    const heard = untaken(explored(machine, { events: events('x.y') as never }))
+    expect(heard.map(({ event, why }) => [event, why])).toEqual([
+      ['x.*', 'constant'],
+      ['z.*', 'unheard'],
+      ['*', 'constant'],
+    ])
+  })
+
   test('tells what a configuration makes impossible from what nothing makes possible', () => {
     const machine = setup({
       types: {} as { context: { readonly grace: number }; input: { readonly grace: number } },

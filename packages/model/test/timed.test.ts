@@ -33,6 +33,26 @@ describe('a bound in time', () => {
     expect(labels(late)).toEqual(['start', 'go', 'after 100.chained.first'])
   })
 
+  test('begins with the system, where that begins in such a state', () => {
+    const twice = setup({}).createMachine({
+      id: 'twice',
+      initial: 'slow',
+      states: { slow: { after: { 5000: 'idle' } }, idle: { on: { go: 'quick' } }, quick: { after: { 1000: 'idle' } } },
+    })
+    const exploration = explored(twice, { events: events('go') })
+    const bound = (atMostMs: number) =>
+      within('x', 'loads in time', { from: (root) => !root.matches('idle'), until: (root) => root.matches('idle'), atMostMs })
+    const late = verdict(exploration, bound(1000))
+    expect([labels(late), late.trace?.finding]).toEqual([
+      ['start'],
+      'the system may still be in this state 5000 ms after the clock started; 1000 ms are allowed',
+    ])
+    expect(verdict(exploration, bound(5000)).holds).toBe(true)
+    const whole = (atMostMs: number) => within('x', 'is over', { from: () => true, until: isDone, atMostMs })
+    const ending = setup({}).createMachine({ initial: 'a', states: { a: { after: { 7: 'b' } }, b: { type: 'final' } } })
+    expect([verdict(explored(ending), whole(7)).holds, verdict(explored(ending), whole(6)).holds]).toEqual([true, false])
+  })
+
   test('counts on no answer, unless it is prompt', () => {
     const hanging = setup({ actors: { work } }).createMachine({
       id: 'hanging',

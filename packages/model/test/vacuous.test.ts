@@ -88,7 +88,7 @@ const PROPERTIES: readonly [string, (isMet: boolean) => Property, string][] = [
     'within',
     (isMet) =>
       within('a', 'a', { from: (root) => root.matches(isMet ? 'out' : 'late'), until: (root) => root.status === 'done', atMostMs: 10 }),
-    'no step starts the clock',
+    'no run starts the clock',
   ],
 ]
 

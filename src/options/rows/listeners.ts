@@ -73,7 +73,7 @@ export type ListenerAddress = (
 
 export type ResolvedListener = ListenerPlace & {
   /** Where its address was given: `listeners[1]`; undefined for `port` and `host`. */
-  readonly option?: string
+  readonly option?: string | undefined
   readonly tls: ResolvedTls | undefined
   readonly http2: boolean
 }

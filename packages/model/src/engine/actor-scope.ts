@@ -9,6 +9,10 @@ export interface Collected {
   readonly transitions: AnyTransitionDefinition[]
 }
 
+const tokens = new WeakSet<object>()
+/** Whether an object stands for an actor or its system. */
+export const isToken = (value: object): boolean => tokens.has(value)
+
 /** Begins the id of a child that was given none. */
 export const UNNAMED = '\0unnamed'
 
@@ -80,12 +84,14 @@ export class StandIn {
 
   /** An object of which only the given properties may be read. */
   #token(where: string, known: Record<string, unknown>): AnyActorRef {
-    return new Proxy(known, {
+    const token = new Proxy(known, {
       get: (target, key) => {
         if (typeof key === 'symbol' || key in target) return Reflect.get(target, key)
         throw this.#refuse(where, `reading ${key}`, 'let the step depend on nothing but the state and the event')
       },
-    }) as unknown as AnyActorRef
+    })
+    tokens.add(token)
+    return token as unknown as AnyActorRef
   }
 
   /**

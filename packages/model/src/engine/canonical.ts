@@ -1,3 +1,4 @@
+import { isToken } from './actor-scope.ts'
 import { remembered } from './memo.ts'
 import { unsupported } from './unsupported.ts'
 
@@ -104,6 +105,7 @@ function textOf(value: object, where: string): string {
   if (Array.isArray(value)) return `[${value.map((item, i) => canonical(item, `${where}[${i}]`)).join()}]`
   if (value instanceof Error) return `!${textOfFields({ ...value, name: value.name, message: value.message }, where)}`
   if (value instanceof Date) return `@${value.getTime()}`
+  if (isToken(value)) throw unsupported(where, 'an actor reference', 'store the id of the child instead')
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === Object.prototype || prototype === null) return textOfFields(value, where)
   if ('sessionId' in value && 'send' in value) throw unsupported(where, 'an actor reference', 'store the id of the child instead')

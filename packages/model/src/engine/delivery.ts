@@ -1,3 +1,4 @@
+import { ModelError } from '../errors.ts'
 import { STOP } from './internals.ts'
 import { Live } from './live.ts'
 import type { ActorState, ActorStates, Address, Effect, LocalState, ModelEvent, Path, Timer } from './state.ts'
@@ -20,6 +21,8 @@ export class Delivery {
   readonly #steps: Steps
   readonly #states: ActorStates
   readonly #listener: DeliveryListener | undefined
+  /** Steps since something was delivered. */
+  #taken = 0
 
   private constructor(steps: Steps, states: ActorStates, root: Live, listener?: DeliveryListener) {
     this.#steps = steps
@@ -88,10 +91,22 @@ export class Delivery {
         this.#discard(actor)
         return
       }
+      if (++this.#taken > STEPS_MAX) throw this.#endless(actor, event)
       this.#perform(actor, this.#steps.next(actor.local, event))
       if (hasEnded(actor)) return
     }
     actor.phase = 'idle'
+  }
+
+  /** Actors that answer each other without end. */
+  #endless(actor: Live, { type }: ModelEvent): ModelError {
+    const who = actor.local.logic.name
+    return new ModelError(
+      'ERR_MODEL_LIMIT',
+      `${who}: actors answer each other without end: ${STEPS_MAX} steps follow from one choice, and the next is that ${who} takes ${type}. ` +
+        'Give the answers a condition, or a delay',
+      { machine: who, event: type },
+    )
   }
 
   #start(actor: Live, step: Step): void {
@@ -208,6 +223,9 @@ export interface DeliveryListener {
 }
 
 const ROOT = ''
+
+/** Steps that may follow from one choice before everything is at rest. */
+const STEPS_MAX = 100_000
 
 /** The message to end now, in a mailbox. Never delivered as an event. */
 const STOP_EVENT: ModelEvent = { index: -1, type: STOP, object: { type: STOP } }

@@ -7,7 +7,7 @@ import type { MachineConfiguration } from './configuration.ts'
 import type { ContextKeys } from './context-keys.ts'
 import type { LogicKind } from './internals.ts'
 import { contextNow, valueShown } from './named.ts'
-import { purely } from './purely.ts'
+import { purely, stepInWords, type Where } from './purely.ts'
 import type { LocalState, Logic } from './state.ts'
 import type { ContextOf, InputOf, MachineEvent, StateOf, ValueOf } from './typed.ts'
 import { eventsHeardBy, hears } from './vocabulary.ts'
@@ -90,13 +90,21 @@ const DEFAULTS: Readonly<Record<LogicKind, { readonly outcomes: readonly Outcome
 export function eventsAt({ events = [] }: Environment, { configuration, logic }: LocalState): readonly EventObject[] {
   if (typeof events !== 'function') return events
   const where = { machine: `${logic.name}: events()`, value: configuration?.value }
-  const listed: unknown = purely(
-    () => where,
-    () => events(rootView(logic, configuration as MachineConfiguration)),
-  )
+  const listed: unknown = told(where, () => events(rootView(logic, configuration as MachineConfiguration)))
   assertUnchanged(configuration?.context, 'context', where)
-  if (!Array.isArray(listed)) throw new ModelError('ERR_MODEL_OPTION', `events(): returned ${String(listed)}, allowed: a list of events`)
-  return listed as readonly EventObject[]
+  assertEvents(listed, 'events()')
+  return listed
+}
+
+/** Calls a function of the options, which may throw. */
+function told<T>(where: Where, call: () => T): T {
+  try {
+    return purely(() => where, call)
+  } catch (thrown) {
+    if (thrown instanceof ModelError) throw thrown
+    const message = thrown instanceof Error ? thrown.message : String(thrown)
+    throw new ModelError('ERR_MODEL_OPTION', `${stepInWords(where)}: it throws: ${message}`, { ...where }, thrown)
+  }
 }
 
 const rootView = (logic: Logic, configuration: MachineConfiguration): RootView => ({
@@ -127,13 +135,7 @@ export function childOf({ children = {} }: Environment, { logic, input }: LocalS
     return { outcomes, sends: sends && parent.machine ? eventsHeardBy(parent.machine).map((type) => ({ type })) : [] }
   }
   const where = { machine: `children.${key}()` }
-  const child =
-    typeof given === 'function'
-      ? purely(
-          () => where,
-          () => given(input, id),
-        )
-      : given
+  const child = typeof given === 'function' ? told(where, () => given(input, id)) : given
   assertUnchanged(input, 'input', where)
   assertPossible(child, logic, parent, `children.${key}`)
   return child

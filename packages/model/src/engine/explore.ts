@@ -120,7 +120,7 @@ function walk(
         if (graph.stateCount >= statesMax) {
           assertNamesKnown(environment, machine, model.steps)
           model.choices.assertAlikeKnown(machine)
-          throw tooLarge(statesMax, model.steps.locals.all)
+          throw tooLarge(statesMax, model.steps.locals.all, graph.states.at(-1) as ActorState)
         }
         to = graph.addState(next, graph.edgeCount)
         numbers[next.index] = to
@@ -133,8 +133,14 @@ function walk(
   return { model, graph }
 }
 
-/** Which context key took the most new values among the local states that were found last. */
-function tooLarge(statesMax: number, locals: readonly LocalState[]): ModelError {
+/** A machine that has as many timers at once mostly sets them without end. */
+const TIMERS_MANY = 8
+
+/**
+ * Which context key took the most new values among the local states that were found last, or whose
+ * timers grow in number.
+ */
+function tooLarge(statesMax: number, locals: readonly LocalState[], last: ActorState): ModelError {
   const values = new Map<string, Set<string>>()
   for (const { logic, configuration } of locals.slice(locals.length >>> 1)) {
     for (const [key, value] of Object.entries(configuration?.context ?? {})) {
@@ -143,10 +149,17 @@ function tooLarge(statesMax: number, locals: readonly LocalState[]): ModelError 
     }
   }
   const [fastest] = [...values].sort(([, a], [, b]) => b.size - a.size)
-  const hint =
+  const keyHint =
     fastest && fastest[1].size > 1 ? `; the context key with the most values is "${fastest[0]}" with ${fastest[1].size} values` : ''
+  const { name, count } = mostTimers(last)
+  const hint = count < TIMERS_MANY ? keyHint : `; ${name} has ${count} timers pending at once: give them an id and cancel the one before`
   return new ModelError('ERR_MODEL_LIMIT', `there are more than ${statesMax} states (statesMax)${hint}`, {
     statesMax,
     ...(fastest && { key: fastest[0], values: fastest[1].size }),
   })
 }
+
+const mostTimers = ({ local, timers, children }: ActorState): { readonly name: string; readonly count: number } =>
+  children
+    .map(mostTimers)
+    .reduce((most, other) => (other.count > most.count ? other : most), { name: local.logic.name, count: timers.length })

@@ -3,7 +3,8 @@ import { ContextKeys } from './context-keys.ts'
 import type { Assigned } from './context-table.ts'
 import { type Dependency, textOfDependency } from './dependencies.ts'
 import { type Assign, type Assigner, type Collect, type Context, type Enqueueing, isAssign, isEnqueueing, optionsOf } from './internals.ts'
-import { allNodes, type RegionFrame, readsState, staysInRegion, transitionsOf } from './regions.ts'
+import { replaceActions } from './own-nodes.ts'
+import { type RegionFrame, readsState, staysInRegion } from './regions.ts'
 
 /** What a step read, and what it wrote. */
 export interface Watched {
@@ -156,13 +157,7 @@ export class InstrumentedMachine {
   #watchActions(): void {
     const actions = this.machine.implementations.actions as Record<string, unknown>
     for (const [name, action] of Object.entries(actions)) actions[name] = this.#watchAction(action)
-    for (const node of allNodes(this.machine.root))
-      for (const holder of [node, ...transitionsOf(node), node.initial]) {
-        for (const key of ['entry', 'exit', 'actions']) {
-          const list: unknown = Reflect.get(holder, key)
-          if (Array.isArray(list)) Reflect.set(holder, key, list.map(this.#watchAction))
-        }
-      }
+    replaceActions(this.machine, this.#watchAction)
   }
 
   readonly #watchAction = (action: unknown): unknown => {

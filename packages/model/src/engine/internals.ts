@@ -75,6 +75,9 @@ export const isForeignMachine = (given: unknown): boolean => {
   )
 }
 
+/** What xstate calls an action that is a function without a name in the setup. */
+export const nameOfInline = (action: unknown): string => (action as { readonly name?: string } | undefined)?.name || '(anonymous)'
+
 /** Whether a source has no name, because its logic stands where it is invoked. */
 export const isInline = (source: string): boolean => source.startsWith('xstate.invoke.')
 
@@ -193,6 +196,7 @@ export interface Enqueueing {
 const isMade = (action: unknown, type: string): boolean =>
   typeof action === 'function' && (action as { readonly type?: unknown }).type === type
 export const isAssign = (action: unknown): action is Assign => isMade(action, 'xstate.assign')
+export const isSpawning = (action: unknown): action is { readonly src: unknown; readonly id: unknown } => isMade(action, SPAWN)
 export const isEnqueueing = (action: unknown): action is Enqueueing => isMade(action, 'xstate.enqueueActions')
 /** A function of the user's, and nothing that xstate made. */
 export const isCustom = (action: unknown): boolean => typeof action === 'function' && !('resolve' in action)

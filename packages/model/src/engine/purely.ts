@@ -60,13 +60,11 @@ interface Global {
 /** A module of node's own, where there is one: browsers have none. */
 const nodeModule = (name: string): object | undefined => (globalThis as Global).process?.getBuiltinModule?.(name)
 
-/** Shows to `import { hrtime } from 'node:process'` what an object of node's own has now. */
-function tellImports(): void {
-  const { syncBuiltinESMExports } = (nodeModule('node:module') ?? {}) as { readonly syncBuiltinESMExports?: () => void }
-  syncBuiltinESMExports?.()
-}
-
-/** What answers differently each time, by the object that has it: as far as this system has it. */
+/**
+ * What answers differently each time, by the object that has it: as far as this system has it. Not
+ * what a named import has taken from it: node renews those of all its modules at once, and with
+ * them what others have put there for a while.
+ */
 function sources(): Source[] {
   const { process, Temporal } = globalThis as Global
   return [
@@ -74,7 +72,7 @@ function sources(): Source[] {
     ...ofAll(globalThis.performance, 'performance', ['now']),
     ...ofAll(globalThis.crypto, 'crypto', ['randomUUID', 'getRandomValues']),
     // Node's module is another object than the global one.
-    ...ofAll(nodeModule('node:crypto'), 'crypto', ['randomUUID', 'randomBytes', 'randomInt', 'randomFillSync', 'getRandomValues']),
+    ...ofAll(nodeModule('node:crypto'), 'crypto', ['randomUUID', 'randomBytes', 'randomInt', 'randomFillSync']),
     // What is inside of a function first: the function itself is hidden then.
     ...ofAll(process?.hrtime, 'process.hrtime', ['bigint']),
     ...ofAll(process?.memoryUsage, 'process.memoryUsage', ['rss']),
@@ -90,12 +88,10 @@ function sources(): Source[] {
 export function watchingChance<T>(explore: () => T): T {
   const undo = [...sources().flatMap(([holder, key, name]) => (holder ? [replaced(holder, key, (real) => watched(real, name))] : []))]
   undo.push(replaced(globalThis, 'Date', (real) => watchedDate(real as DateConstructor)))
-  tellImports()
   try {
     return explore()
   } finally {
     for (const restore of undo.reverse()) restore()
-    tellImports()
   }
 }
 

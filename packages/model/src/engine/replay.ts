@@ -15,14 +15,16 @@ import { canonical } from './canonical.ts'
 import type { Choice } from './choice.ts'
 import { ENVIRONMENT, type Environment, isDescribed } from './environment.ts'
 import type { Exploration } from './explore.ts'
-import { isCustom, isError, kindOf, parentOf, STOP } from './internals.ts'
+import { type Enqueueing, isCustom, isEnqueueing, isError, isSpawning, kindOf, nameOfInline, parentOf, STOP } from './internals.ts'
 import { ManualTimers, type PendingTimer } from './manual-timers.ts'
+import { replaceActions, replaceInlineSources } from './own-nodes.ts'
 import type { ActorState, Timer } from './state.ts'
 import type { Trace } from './trace.ts'
 
 /**
  * A machine made ready to be replayed: puppets in place of the opaque children, in its child
- * machines too, and custom actions that are only noted. Made once for any number of replays.
+ * machines too, and custom actions that are only noted, also where they are written without a name.
+ * Made once for any number of replays.
  */
 export class Stage {
   readonly machine: AnyStateMachine
@@ -40,16 +42,30 @@ export class Stage {
 
   #onStrings(machine: AnyStateMachine): AnyStateMachine {
     const { actors, actions } = machine.implementations
-    return machine.provide({
+    const own = machine.provide({
       actors: Object.fromEntries(
         Object.entries(actors as Record<string, unknown>).map(([name, logic]) => [name, this.#logicFor(name, logic)]),
       ),
       actions: Object.fromEntries(
-        Object.entries(actions as Record<string, unknown>)
-          .filter(([, action]) => isCustom(action))
-          .map(([name]) => [name, (_: unknown, params: unknown) => void this.said.push(saidText(name, params))]),
+        Object.entries(actions as Record<string, unknown>).map(([name, action]) => [name, this.#actionFor(action, name)]),
       ),
     } as never) as AnyStateMachine
+    replaceActions(own, (action) => this.#actionFor(action))
+    replaceInlineSources(own, (id, logic) => this.#logicFor(id, logic))
+    return own
+  }
+
+  /** What stands where an action is written, or its name. */
+  #actionFor(action: unknown, name = nameOfInline(action)): unknown {
+    if (isCustom(action)) return (_: unknown, params: unknown) => void this.said.push(saidText(name, params))
+    if (isSpawning(action) && typeof action.src !== 'string')
+      return Object.assign(() => {}, action, { src: this.#logicFor(String(action.id), action.src) })
+    if (!isEnqueueing(action)) return action
+    const resolve: Enqueueing['resolve'] = (...args) => {
+      const [next, more, enqueued] = action.resolve(...args)
+      return [next, more, enqueued.map((one) => this.#actionFor(one))] as const
+    }
+    return Object.assign(() => {}, action, { resolve })
   }
 
   #logicFor(name: string, logic: unknown): unknown {

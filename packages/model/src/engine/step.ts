@@ -34,6 +34,8 @@ export class Steps implements StepTable {
   readonly #steppers = new Map<Logic, Stepper>()
   readonly #logicIds = new Map<unknown, number>()
   readonly #recheckEvery: number
+  /** How many actors are being started, each by the one before. */
+  #starting = 0
   readonly #isDescribed: (name: string, id: string) => boolean
 
   /**
@@ -117,7 +119,16 @@ export class Steps implements StepTable {
   #start(logic: Logic, input: unknown): Step {
     return remembered(this.#initial, `${logic.index} ${canonical(input, `${logic.name}: input`)}`, () => {
       if (!logic.isExplored) return { local: this.#opaque(logic, input), commands: [], transitions: [] }
+      if (++this.#starting > NESTED_MAX)
+        throw new ModelError(
+          'ERR_MODEL_LIMIT',
+          `${logic.name}: its start starts it again, ${NESTED_MAX} times one in another. Give one of the starts a condition`,
+          {
+            machine: logic.name,
+          },
+        )
       const step = this.#stepper(logic).initial(input)
+      this.#starting--
       this.taken.push({ step })
       if (this.#recheckEvery > 0) this.#recheck({ machine: logic.name, event: INIT }, step, this.#stepper(logic).initial(input))
       return step
@@ -130,7 +141,8 @@ export class Steps implements StepTable {
     if (haveBothFailed || textOf(again) === textOf(step)) return
     const message =
       `${stepInWords(where)}: this step was computed twice, with two results. So it depends on more than the state and the event, most likely on a variable outside ` +
-      'the machine. Pass that value as input, in an event, or in a context. If the machine uses nothing of that kind, this is a defect of ' +
+      "the machine, or on chance or a clock that a module of node's gives by name (`import { randomUUID } from 'node:crypto'`). " +
+      'Pass that value as input, in an event, or in a context. If the machine uses nothing of that kind, this is a defect of ' +
       'this package: please report it'
     throw new ModelError('ERR_MODEL_INEXACT', message, { ...where })
   }
@@ -191,6 +203,9 @@ interface NotMachine {
   readonly logic: unknown
   readonly isDescribed: boolean
 }
+
+/** Actors that may be started each by the start of another. */
+const NESTED_MAX = 100
 
 /** The number of first steps that are all computed twice: that is no more than a moment. */
 const RECHECKED_FIRST = 1_000

@@ -93,7 +93,8 @@ class View implements ActorView {
   }
 
   get children(): readonly ActorView[] {
-    this.#children ??= this.#state.children.map(viewOf)
+    // Properties share it, and one may sort what it is given.
+    this.#children ??= Object.freeze(this.#state.children.map(viewOf))
     return this.#children
   }
 

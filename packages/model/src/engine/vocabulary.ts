@@ -23,12 +23,15 @@ export const eventsHeardBy = (machine: AnyStateMachine): readonly string[] =>
 
 /** Whether some transition of the machine is for events of this type, if only by a pattern. */
 export const hears = (machine: AnyStateMachine, type: string): boolean =>
-  patternsOf(machine).has(type) || [...patternsOf(machine)].some((pattern) => fits(pattern, type))
+  patternsOf(machine).has(type) || [...patternsOf(machine)].some((pattern) => isFor(pattern, type))
 
 const isPattern = (type: string): boolean => type === '*' || type.endsWith('.*')
 
-const fits = (pattern: string, type: string): boolean =>
-  pattern === '*' || (pattern.endsWith('.*') && (type === pattern.slice(0, -2) || type.startsWith(pattern.slice(0, -1))))
+/** Whether a transition that is written for this type, or pattern, is for events of that type. */
+export const isFor = (pattern: string, type: string): boolean =>
+  pattern === type ||
+  pattern === '*' ||
+  (pattern.endsWith('.*') && (type === pattern.slice(0, -2) || type.startsWith(pattern.slice(0, -1))))
 
 const machines = new WeakMap<AnyStateMachine, readonly AnyStateMachine[]>()
 

@@ -3,7 +3,7 @@ import type { Exploration } from '../engine/explore.ts'
 import type { Edge } from '../engine/graph.ts'
 import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
-import { asked, inState } from './asked.ts'
+import { asked, assertAnswer, inState } from './asked.ts'
 import type { Property, Violation } from './property.ts'
 import { type When, whenOf } from './safety.ts'
 
@@ -25,7 +25,8 @@ export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
   ): Edge | undefined {
     const view = (number: number) => viewOf(graph.states[number] as ActorState) as ActorView<M>
     let what = ''
-    let [edge, before] = [undefined as Edge | undefined, view(0)]
+    let edge: Edge | undefined
+    let before = view(0)
     // There may be millions of steps, so one question is asked of all of them.
     return asked(
       id,
@@ -54,6 +55,7 @@ export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
       let finding = ''
       const step = firstStep(exploration, (before, after, edge) => {
         const answer = holds(before, after, edge)
+        assertAnswer(answer)
         if (answer === true) return false
         finding = answer || `this step violates: ${text}`
         return true

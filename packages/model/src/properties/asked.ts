@@ -1,4 +1,5 @@
 import { ModelError } from '../errors.ts'
+import { shown } from '../options.ts'
 
 /** Longest text of a state in a message. */
 const SHOWN_MAX = 200
@@ -26,6 +27,15 @@ export function asked<T>(id: string, question: () => Question, ask: () => T): T 
     }
     throw new ModelError('ERR_MODEL_PROPERTY', `${id}: ${what} throws ${where}: ${message}`, { property: id }, thrown)
   }
+}
+
+/**
+ * Refuses an answer that says neither that something holds nor what is wrong, such as a promise.
+ * @throws ModelError ERR_MODEL_PROPERTY
+ */
+export function assertAnswer(answer: unknown): asserts answer is boolean | string {
+  if (typeof answer !== 'boolean' && typeof answer !== 'string')
+    throw new ModelError('ERR_MODEL_PROPERTY', `it returns ${shown(answer)}, allowed: true, false, or a text that says what is wrong`)
 }
 
 /** Asks it of a state. */

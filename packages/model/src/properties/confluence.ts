@@ -101,8 +101,11 @@ function unordered(graph: Graph): (one: number, other: number) => string {
   const known = new PairMap<string>()
   return (one, other) => {
     const [first, second] = [graph.saidIndex(one), graph.saidIndex(other)]
-    const text = known.get(first, second) ?? sorted([...graph.effects(one), ...graph.effects(other)])
-    known.set(first, second, text)
+    let text = known.get(first, second)
+    if (text === undefined) {
+      text = sorted([...graph.effects(one), ...graph.effects(other)])
+      known.set(first, second, text)
+    }
     return text
   }
 }

@@ -4,7 +4,7 @@ import { remembered } from '../engine/memo.ts'
 import { type ActiveStates, allNodes } from '../engine/regions.ts'
 import type { LocalState, ModelEvent } from '../engine/state.ts'
 import type { Step } from '../engine/step-table.ts'
-import { machinesBelow } from '../engine/vocabulary.ts'
+import { isFor, machinesBelow } from '../engine/vocabulary.ts'
 import { checkGiven, EXPLORED } from '../errors.ts'
 import { constantKeys, readsOnly } from './folded.ts'
 
@@ -127,7 +127,12 @@ class Visits {
       if (this.#taken.has(transition)) return []
       const heard = places.get(transition.source)
       if (!heard) return [{ transition, why: 'unreached' }]
-      return [{ transition, why: transition.eventType === '' || heard.has(transition.eventType) ? 'refused' : 'unheard' }]
+      return [
+        {
+          transition,
+          why: transition.eventType === '' || [...heard].some((type) => isFor(transition.eventType, type)) ? 'refused' : 'unheard',
+        },
+      ]
     })
   }
 

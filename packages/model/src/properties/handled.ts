@@ -4,7 +4,7 @@ import type { ActorState } from '../engine/state.ts'
 import { assertState, hears, machinesBelow, patternsOf } from '../engine/vocabulary.ts'
 import { ModelError } from '../errors.ts'
 import { hint } from '../near.ts'
-import { assertFields } from '../options.ts'
+import { assertFields, shown } from '../options.ts'
 import type { Property, Violation } from './property.ts'
 
 /** An event that a machine may ignore, everywhere or in one state. */
@@ -24,6 +24,8 @@ export interface Ignored {
  * is listed.
  */
 export const handlesOrIgnores = (id: string, ignored: readonly Ignored[] = []): Property => {
+  if (!Array.isArray(ignored))
+    throw new ModelError('ERR_MODEL_OPTION', `${id}: ignored: got ${shown(ignored)}, allowed: a list of { machine, event, in?, why? }`)
   for (const [i, entry] of ignored.entries()) assertFields(entry, IGNORED, `${id}: ignored[${i}]`)
   return {
     id,

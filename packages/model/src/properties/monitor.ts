@@ -4,8 +4,8 @@ import { IntList } from '../engine/int-list.ts'
 import { remembered } from '../engine/memo.ts'
 import { assertSayable, type NameOf, namesSaid } from '../engine/said.ts'
 import type { Effect } from '../engine/state.ts'
-import { checkGiven } from '../errors.ts'
-import { assertFields } from '../options.ts'
+import { checkGiven, ModelError } from '../errors.ts'
+import { assertFields, shown } from '../options.ts'
 import { asked } from './asked.ts'
 import type { Broken, Monitor, Property, Violation } from './property.ts'
 
@@ -36,11 +36,20 @@ function namedMonitor(id: string, { initial, next, heard, atRest, concerns }: Mo
     )
   return {
     initial,
-    next: (state, effect) => ask('next', `at ${effect.type}`, state, () => next(state, effect)),
-    ...(heard && { heard: (state, choice) => ask('heard', `at ${choice.label}`, state, () => heard(state, choice)) }),
+    next: (state, effect) => ask('next', `at ${effect.type}`, state, () => stateGiven(next(state, effect))),
+    ...(heard && { heard: (state, choice) => ask('heard', `at ${choice.label}`, state, () => stateGiven(heard(state, choice))) }),
     ...(atRest && { atRest: (state) => ask('atRest', 'at the end of a step', state, () => atRest(state)) }),
     ...(concerns && { concerns: (effect) => ask('concerns', `at ${effect.type}`, undefined, () => concerns(effect)) }),
   }
+}
+
+/**
+ * Without it a function that forgets to return would make a state of its own of `undefined`.
+ * @throws ModelError ERR_MODEL_PROPERTY
+ */
+function stateGiven<T extends string | Broken>(given: T): T {
+  if (typeof given === 'string' || typeof (given as Partial<Broken> | undefined)?.broken === 'string') return given
+  throw new ModelError('ERR_MODEL_PROPERTY', `it returns ${shown(given)}, allowed: the next state, which is a text, or broken('why')`)
 }
 
 /**
@@ -59,12 +68,12 @@ function isMoved({ model }: Exploration, { initial, next, heard, concerns }: Mon
 /** Nothing is said twice in one run. */
 export const atMostOnce = (id: string, text: string, nameOf: NameOf): Property =>
   monitored(id, text, {
-    initial: '',
+    initial: '[]',
     next: (said, effect) => {
       const name = nameOf(effect)
       if (name === undefined) return said
-      const names = said.split('\n')
-      return names.includes(name) ? broken(`${name} is said a second time`) : [...names, name].sort().join('\n')
+      const names = JSON.parse(said) as readonly string[]
+      return names.includes(name) ? broken(`${name} is said a second time`) : JSON.stringify([...names, name].sort())
     },
   })
 
@@ -161,8 +170,11 @@ class Run {
   #hear(heard: Required<Monitor>['heard'], at: number, edge: number): number {
     const known = this.#heard[at] as (number | undefined)[]
     const choice = this.#graph.choiceIndex(edge)
-    const now = known[choice] ?? this.#numberOf(heard(this.#texts[at] as string, this.#graph.choice(edge)))
-    known[choice] = now
+    let now = known[choice]
+    if (now === undefined) {
+      now = this.#numberOf(heard(this.#texts[at] as string, this.#graph.choice(edge)))
+      known[choice] = now
+    }
     return now
   }
 

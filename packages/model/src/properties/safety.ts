@@ -3,7 +3,7 @@ import type { Graph } from '../engine/graph.ts'
 import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import { assertFields } from '../options.ts'
-import { askedOfState } from './asked.ts'
+import { askedOfState, assertAnswer } from './asked.ts'
 import type { Property, Violation } from './property.ts'
 
 /** When a property is asked. Default always; where it never comes true, the property is vacuous. */
@@ -28,6 +28,11 @@ export function always<M extends AnyStateMachine = AnyStateMachine>(
   options: When<[root: ActorView<M>]> = {},
 ): Property<M> {
   const { when } = whenOf(options, id)
+  const answered = (root: ActorView<M>): boolean | string => {
+    const answer = holds(root)
+    assertAnswer(answer)
+    return answer
+  }
   const isMeant = (state: ActorState): boolean => (when ? askedOfState(id, 'when', when, viewOf(state) as ActorView<M>) : true)
   return {
     id,
@@ -35,7 +40,7 @@ export function always<M extends AnyStateMachine = AnyStateMachine>(
     violation({ graph }): Violation | undefined {
       for (const [number, state] of graph.states.entries()) {
         if (!isMeant(state)) continue
-        const answer = askedOfState(id, 'its function', holds, viewOf(state) as ActorView<M>)
+        const answer = askedOfState(id, 'its function', answered, viewOf(state) as ActorView<M>)
         if (answer !== true) return { finding: answer || `this state violates: ${text}`, edges: graph.pathTo(number) }
       }
       return undefined

@@ -1,9 +1,13 @@
 import type { AnyStateMachine } from 'xstate'
 import type { Choice } from '../engine/choice.ts'
+import type { Exploration, Model } from '../engine/explore.ts'
 import type { Edge, Graph } from '../engine/graph.ts'
+import { remembered } from '../engine/memo.ts'
 import { assertChildNamed } from '../engine/said.ts'
+import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import { assertFields } from '../options.ts'
+import { Anew } from './anew.ts'
 import { askedOfState } from './asked.ts'
 import type { Property, Violation } from './property.ts'
 import { isDone } from './reachability.ts'
@@ -15,8 +19,8 @@ export interface Termination<M extends AnyStateMachine = AnyStateMachine> {
   /** The end. Default: the root is done. */
   readonly isEnd?: (root: ActorView<M>) => boolean
   /**
-   * What is sure to happen when it stays possible. Default timers only: no answer is owed, and time
-   * passes.
+   * What is sure to happen when it stays possible; a timer that is set again, or a child that is
+   * started again, has not stayed. Default timers only: no answer is owed, and time passes.
    */
   readonly isFair?: (choice: Choice) => boolean
 }
@@ -44,7 +48,7 @@ export const terminates = <M extends AnyStateMachine = AnyStateMachine>(
       const pending = graph.states.map((state) => !isEnd(viewOf(state) as ActorView<M>))
       const begins = graph.states.map((state, i) => pending[i] === true && from(viewOf(state) as ActorView<M>))
       const concerned = reachableFrom(graph, begins, pending)
-      return stuck(graph, concerned, isFair) ?? circling(graph, concerned, isFair)
+      return stuck(graph, concerned, isFair) ?? circling(exploration, concerned, isFair)
     },
     vacuous: ({ graph }) =>
       graph.states.some((state) => from(viewOf(state) as ActorView<M>)) ? undefined : 'no run reaches a state that has to lead to the end',
@@ -87,73 +91,95 @@ const possible = (graph: Graph, state: number): string => {
   return labels.length === 0 ? '' : ` for: ${labels.join(', ')}`
 }
 
-function circling(graph: Graph, concerned: readonly boolean[], isFair: (choice: Choice) => boolean): Violation | undefined {
-  for (const component of stronglyConnected(graph, concerned)) {
-    const members = new Set(component)
-    if (!mayStay(graph, component, members, isFair)) continue
-    const turn = fairEdgeWithin(graph, component, members, isFair)
-    if (!turn) continue
-    const way = graph.pathTo(turn.from)
-    return {
-      finding: 'these steps may repeat for ever',
-      edges: [...way, turn.index, ...wayWithin(graph, turn.to, turn.from, members)],
-      loopsFrom: way.length,
-    }
-  }
-  return undefined
-}
-
-/**
- * The earliest fair edge that stays in a component: of all circles, one that something drives is
- * worth showing.
- */
-function fairEdgeWithin(
-  graph: Graph,
-  component: readonly number[],
-  members: ReadonlySet<number>,
+function circling(
+  { graph, model }: Exploration,
+  concerned: readonly boolean[],
   isFair: (choice: Choice) => boolean,
-): Edge | undefined {
-  for (const state of [...component].sort((a, b) => a - b)) {
-    for (const edge of graph.edgesOf(state)) if (members.has(edge.to) && isFair(edge.choice)) return edge
+): Violation | undefined {
+  for (const states of stronglyConnected(graph, concerned)) {
+    const component = new Component(graph, model, states, isFair)
+    const circle = component.circle()
+    if (!circle) continue
+    const way = graph.pathTo(circle.from)
+    return { finding: 'these steps may repeat for ever', edges: [...way, ...circle.edges], loopsFrom: way.length }
   }
   return undefined
 }
 
-/**
- * Whether a fair run may stay: every fair choice is impossible somewhere in the component, or can
- * be taken without leaving it.
- */
-function mayStay(graph: Graph, component: readonly number[], members: ReadonlySet<number>, isFair: (choice: Choice) => boolean): boolean {
-  const possibleIn = new Map<number, number>()
-  const stays = new Set<number>()
-  for (const state of component) {
-    for (const { choice, to } of graph.edgesOf(state)) {
-      if (!isFair(choice)) continue
-      possibleIn.set(choice.index, (possibleIn.get(choice.index) ?? 0) + 1)
-      if (members.has(to)) stays.add(choice.index)
-    }
-  }
-  return [...possibleIn].every(([choice, states]) => states < component.length || stays.has(choice))
-}
+/** States that lead to each other, and whether a fair run may stay among them. */
+class Component {
+  readonly #graph: Graph
+  readonly #model: Model
+  readonly #states: readonly number[]
+  readonly #members: ReadonlySet<number>
+  readonly #isFair: (choice: Choice) => boolean
+  readonly #anew = new Map<number, Anew>()
 
-/** The edges of a shortest way from one state of a component to another. */
-function wayWithin(graph: Graph, from: number, to: number, members: ReadonlySet<number>): number[] {
-  const arrival = new Map<number, Edge>()
-  const queue = [from]
-  for (let i = 0; i < queue.length && !arrival.has(to) && from !== to; i++) {
-    for (const edge of graph.edgesOf(queue[i] as number)) {
-      if (!members.has(edge.to) || edge.to === from || arrival.has(edge.to)) continue
-      arrival.set(edge.to, edge)
-      queue.push(edge.to)
+  constructor(graph: Graph, model: Model, states: readonly number[], isFair: (choice: Choice) => boolean) {
+    this.#graph = graph
+    this.#model = model
+    this.#states = [...states].sort((a, b) => a - b)
+    this.#members = new Set(states)
+    this.#isFair = isFair
+  }
+
+  /**
+   * A circle that fair choices never force a run to leave; undefined when there is none. It comes by
+   * what keeps it fair: for each fair choice a state where it is impossible, or a step that takes it
+   * or has it begin anew. Of all circles, one that something drives is worth showing.
+   */
+  circle(): { readonly from: number; readonly edges: readonly number[] } | undefined {
+    const inside = this.#states.flatMap((state) => [...this.#graph.edgesOf(state)].filter(({ to }) => this.#members.has(to)))
+    const first = inside.find(({ choice }) => this.#isFair(choice)) ?? inside[0]
+    if (!first) return undefined
+    const way = [first]
+    for (const [choice, states] of this.#fairChoices()) {
+      const isKept = ({ from, choice: taken, index, to }: Edge): boolean =>
+        taken === choice || !states.has(from) || !states.has(to) || this.#anewIn(index, from, taken).renews(choice)
+      if (way.some(isKept)) continue
+      const keeps = inside.find(isKept)
+      if (!keeps) return undefined
+      way.push(...this.#wayWithin((way.at(-1) as Edge).to, keeps.from), keeps)
     }
+    way.push(...this.#wayWithin((way.at(-1) as Edge).to, first.from))
+    return { from: first.from, edges: way.map(({ index }) => index) }
   }
-  const way: number[] = []
-  for (let at = to; at !== from; ) {
-    const edge = arrival.get(at) as Edge
-    way.unshift(edge.index)
-    at = edge.from
+
+  /** Each of them with the states in which it is possible. */
+  #fairChoices(): ReadonlyMap<Choice, ReadonlySet<number>> {
+    const found = new Map<Choice, Set<number>>()
+    for (const state of this.#states)
+      for (const { choice } of this.#graph.edgesOf(state))
+        if (this.#isFair(choice)) remembered(found, choice, () => new Set<number>()).add(state)
+    return found
   }
-  return way
+
+  #anewIn(edge: number, from: number, choice: Choice): Anew {
+    return remembered(this.#anew, edge, () => {
+      const anew = new Anew()
+      const state = this.#graph.states[from] as ActorState
+      // Most events that lead to the same state are ignored there.
+      const isIgnored = choice.kind === 'event' && this.#model.steps.next(state.local, choice.event).commands.length === 0
+      if (!isIgnored) this.#model.take(state, choice, anew)
+      return anew
+    })
+  }
+
+  /** A shortest way from one state to another. */
+  #wayWithin(from: number, to: number): Edge[] {
+    const arrival = new Map<number, Edge>()
+    const queue = [from]
+    for (let i = 0; i < queue.length && !arrival.has(to) && from !== to; i++) {
+      for (const edge of this.#graph.edgesOf(queue[i] as number)) {
+        if (!this.#members.has(edge.to) || edge.to === from || arrival.has(edge.to)) continue
+        arrival.set(edge.to, edge)
+        queue.push(edge.to)
+      }
+    }
+    const way: Edge[] = []
+    for (let at = to; at !== from; at = (way[0] as Edge).from) way.unshift(arrival.get(at) as Edge)
+    return way
+  }
 }
 
 /** The fair choices: every timer, and the ends of these opaque children. */

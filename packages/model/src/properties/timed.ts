@@ -1,20 +1,20 @@
-import type { DeliveryListener } from '../engine/delivery.ts'
 import type { Exploration } from '../engine/explore.ts'
 import type { Graph } from '../engine/graph.ts'
-import type { Live } from '../engine/live.ts'
 import { remembered } from '../engine/memo.ts'
 import { assertChildNamed } from '../engine/said.ts'
-import type { ActorState, LocalState, Timer } from '../engine/state.ts'
-import type { Step } from '../engine/step-table.ts'
-import { actorPath } from '../engine/trace.ts'
+import type { ActorState, Timer } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import { assertFields } from '../options.ts'
+import { Anew, timerKey } from './anew.ts'
 import { askedOfState } from './asked.ts'
 import type { Property, Violation } from './property.ts'
 import { FIRST_TIMER, NOW, START, Zone } from './zone.ts'
 
 export interface Bound {
-  /** When the clock starts: at every step into a state of this kind from one that is not. */
+  /**
+   * When the clock starts: at every step into a state of this kind from one that is not, and at the
+   * start of the system if that leads into one.
+   */
   readonly from: (root: ActorView) => boolean
   /** When it stops. */
   readonly until: (root: ActorView) => boolean
@@ -54,8 +54,7 @@ export function within(id: string, text: string, bound: Bound): Property {
       for (const source of bound.prompt ?? []) assertChildNamed(exploration, source, id)
       return new TimedSearch(exploration, named).violation()
     },
-    vacuous: ({ graph }) =>
-      isStarted(graph, named) ? undefined : 'no step starts the clock, because none leads into a state of `from` from one outside',
+    vacuous: ({ graph }) => (isStarted(graph, named) ? undefined : 'no run starts the clock, because none comes to a state of `from`'),
   }
 }
 
@@ -69,19 +68,16 @@ const namedBound = (id: string, { from, until, atMostMs, ...rest }: Bound): Boun
 
 const BOUND: Readonly<Record<keyof Bound, true>> = { from: true, until: true, atMostMs: true, prompt: true }
 
-function isStarted(graph: Graph, { from }: Bound): boolean {
-  const isFrom = graph.states.map((state) => from(viewOf(state)))
-  return isFrom.some((is, state) => !is && [...graph.edgesOf(state)].some(({ to }) => isFrom[to]))
-}
+const isStarted = ({ states }: Graph, { from }: Bound): boolean => states.some((state) => from(viewOf(state)))
 
 /** A state of the untimed graph with the times that are possible in it. */
 interface Node {
   readonly state: number
   readonly zone: Zone
   readonly atMost: number
-  /** The node before it, and the edge from there; of a first one the edge only. */
+  /** The node before it, and the edge from there; of a first one the edge only, if there is one. */
   readonly from: Node | undefined
-  readonly edge: number
+  readonly edge: number | undefined
 }
 
 class TimedSearch {
@@ -109,21 +105,24 @@ class TimedSearch {
   /** Every way in which the clock may be started. */
   #addStarts(): void {
     const { graph } = this.#exploration
+    // Of the first state all timers are new.
+    if (this.#bound.from(this.#view(0))) this.#addStart(0, undefined, () => true)
     for (let state = 0; state < graph.stateCount; state++) {
       if (this.#bound.from(this.#view(state))) continue
       for (let edge = graph.firstEdge(state); edge < graph.endEdge(state); edge++) {
         const to = graph.to(edge)
-        const view = this.#view(to)
-        if (!this.#bound.from(view)) continue
-        const { atMostMs } = this.#bound
-        const atMost = nanoseconds(typeof atMostMs === 'function' ? atMostMs(view) : atMostMs)
+        if (!this.#bound.from(this.#view(to))) continue
         const moves = this.#moves(state, edge)
-        const zone = Zone.start(
-          this.#timersOf(to).map(({ timer }, i) => ({ delay: nanoseconds(timer.delayMs), isNew: typeof moves[i] !== 'number' })),
-        )
-        this.#add({ state: to, zone: this.#passing(to, zone), atMost, from: undefined, edge })
+        this.#addStart(to, edge, (timer) => typeof moves[timer] !== 'number')
       }
     }
+  }
+
+  #addStart(state: number, edge: number | undefined, isNew: (timer: number) => boolean): void {
+    const { atMostMs } = this.#bound
+    const atMost = nanoseconds(typeof atMostMs === 'function' ? atMostMs(this.#view(state)) : atMostMs)
+    const timers = this.#timersOf(state).map(({ timer }, i) => ({ delay: nanoseconds(timer.delayMs), isNew: isNew(i) }))
+    this.#add({ state, zone: this.#passing(state, Zone.start(timers)), atMost, from: undefined, edge })
   }
 
   #follow(node: Node): void {
@@ -168,8 +167,8 @@ class TimedSearch {
   #moves(state: number, edge: number, fired = -1): readonly Move[] {
     return remembered(this.#movesOf, edge * TIMERS_MAX + fired, () => {
       const { graph, model } = this.#exploration
-      const set = new TimersSet()
-      model.take(graph.states[state] as ActorState, graph.choice(edge), set)
+      const anew = new Anew()
+      model.take(graph.states[state] as ActorState, graph.choice(edge), anew)
       const before = this.#timersOf(state)
       const after = this.#timersOf(graph.to(edge))
       const old = new Map<string, number[]>()
@@ -177,7 +176,7 @@ class TimedSearch {
         if (i !== fired) remembered(old, key, () => []).push(i)
       })
       // Of timers that look alike as many are new as have been set.
-      const left = new Map([...old.keys()].map((key) => [key, after.filter((other) => other.key === key).length - set.count(key)]))
+      const left = new Map([...old.keys()].map((key) => [key, after.filter((other) => other.key === key).length - anew.timesSet(key)]))
       return after.map(({ key, timer }): Move => {
         const count = left.get(key) ?? 0
         left.set(key, count - 1)
@@ -199,14 +198,15 @@ class TimedSearch {
     const edges: number[] = []
     let first = node
     for (let at: Node | undefined = node; at; at = at.from) {
-      edges.unshift(at.edge)
+      if (at.edge !== undefined) edges.unshift(at.edge)
       first = at
     }
+    const wayToFirst = first.edge === undefined ? [] : graph.pathTo(graph.from(first.edge))
     const latest = node.zone.latest(NOW, START)
     const when = Number.isFinite(latest) ? `${latest / NANOSECONDS} ms` : 'any time'
     return {
       finding: `the system may still be in this state ${when} after the clock started; ${node.atMost / NANOSECONDS} ms are allowed`,
-      edges: [...graph.pathTo(graph.from(first.edge)), ...edges],
+      edges: [...wayToFirst, ...edges],
     }
   }
 }
@@ -214,14 +214,11 @@ class TimedSearch {
 interface TrackedTimer {
   readonly path: string
   readonly timer: Timer
-  /** The same for a timer that stays as it is from one state to the next. */
   readonly key: string
 }
 
-const keyOf = (path: string, { name, event, delayMs }: Timer): string => `${path} ${name ?? `${event.index} ${delayMs}`}`
-
 function timersBelow({ timers, children }: ActorState, path: string): TrackedTimer[] {
-  const own = timers.map((timer) => ({ path, timer, key: keyOf(path, timer) }))
+  const own = timers.map((timer) => ({ path, timer, key: timerKey(path, timer) }))
   return [...own, ...children.flatMap((child) => timersBelow(child, path ? `${path}/${child.id}` : child.id))]
 }
 
@@ -230,28 +227,6 @@ type Move = number | { readonly delay: number }
 
 /** Edges and positions of timers make one key. */
 const TIMERS_MAX = 1_024
-
-/**
- * Which timers a step sets: those are new, though they may look like ones that were pending before.
- */
-class TimersSet implements DeliveryListener {
-  readonly #counts = new Map<string, number>()
-
-  count(key: string): number {
-    return this.#counts.get(key) ?? 0
-  }
-
-  stepped(actor: Live, _before: LocalState, { commands }: Step): void {
-    for (const command of commands) {
-      if (command.kind !== 'schedule') continue
-      const key = keyOf(actorPath(actor), command.timer)
-      this.#counts.set(key, this.count(key) + 1)
-    }
-  }
-
-  sent(): void {}
-  said(): void {}
-}
 
 const NANOSECONDS = 1_000_000
 const nanoseconds = (ms: number): number => Math.round(ms * NANOSECONDS)

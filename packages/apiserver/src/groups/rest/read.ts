@@ -1,5 +1,5 @@
 import { badRequest, expired, notFound, StatusError, tooLargeResourceVersion } from '../../status-errors.ts'
-import type { ApiObject } from '../api-object.ts'
+import { type ApiObject, keyText } from '../api-object.ts'
 import { decodeContinue, encodeContinue } from '../storage/continue-token.ts'
 import type { Page, Storage } from '../storage/storage.ts'
 import { askedVersion, type ListOptions, listOptions } from './options.ts'
@@ -21,8 +21,8 @@ export async function getObject(rest: RestRequest): Promise<void> {
   return send(rest, output, 200, objectAs(rest, output, await storedObject(rest)))
 }
 
-/** Behind the key of every object. */
-const BEHIND_ALL = '\uffff'
+/** Behind every name in the order of ASCII. */
+const BEHIND_ALL = '\x7f'
 
 /**
  * Waits until the storage has come to a version, as far as it knows of versions without an object.
@@ -31,8 +31,9 @@ const BEHIND_ALL = '\uffff'
 async function waitForVersion(rest: RestRequest, version: string): Promise<void> {
   const { list } = rest.storage as Storage
   if (list === undefined) return
+  const { namespace } = rest
   // None of its objects is looked at.
-  const nothing = { namespace: '', start: BEHIND_ALL, matches: () => false, limit: 1 }
+  const nothing = { namespace, start: keyText({ namespace, name: BEHIND_ALL }), matches: () => false, limit: 1 }
   const page = await list({ ...nothing, at: undefined, notOlderThan: version })
   refuseTooLarge(version, page)
 }
