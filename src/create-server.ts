@@ -1,9 +1,10 @@
 import { EventEmitter, once } from 'node:events'
-import type { IncomingMessage, RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Host, systemHost } from './actors/host.ts'
 import { optionError, QuiesceError, show } from './base/errors.ts'
+import { bodyOf, hearFailure, whyUnsendable } from './http/fetch-answer.ts'
 import { isResponse, PLAIN_TEXT } from './http/respond.ts'
 import { exchangeOf } from './http/traffic/exchange.ts'
 import { waitUntil } from './http/wait-until.ts'
@@ -257,17 +258,26 @@ function isFetchFunction(handler: unknown): handler is FetchHandler {
 const guarded =
   (fetch: FetchHandler): NodeFetch =>
   (request, env) => {
+    let answer: unknown
     try {
-      const answer = fetch(request, env, new RequestContext(env.incoming as IncomingMessage))
-      if (isResponse(answer)) return answer
-      return Promise.resolve(answer).then(
-        (late: unknown) => (isResponse(late) ? late : failed(notAResponse(late), env)),
-        (thrown: unknown) => failed(thrown, env),
-      )
+      answer = fetch(request, env, new RequestContext(env.incoming as IncomingMessage))
     } catch (thrown) {
       return failed(thrown, env)
     }
+    if (isResponse(answer)) return sendable(answer, env)
+    return Promise.resolve(answer).then(
+      (late: unknown) => (isResponse(late) ? sendable(late, env) : failed(notAResponse(late), env)),
+      (thrown: unknown) => failed(thrown, env),
+    )
   }
+
+function sendable(answer: Response, env: FetchEnvironment): Response {
+  const body = bodyOf(answer)
+  const wrong = whyUnsendable(answer, body)
+  if (wrong) failed(wrong, env)
+  hearFailure(body, env.incoming as IncomingMessage, env.outgoing as ServerResponse)
+  return answer
+}
 
 const notAResponse = (answer: unknown): QuiesceError =>
   new QuiesceError('ERR_OPTION_INVALID', `handler: answered ${show(answer)}, allowed: a Response; ${LISTENER_HINT}`)

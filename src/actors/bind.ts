@@ -3,7 +3,8 @@ import { awaitOwner } from './await-owner.ts'
 import type { Listener } from './listener.ts'
 import type { World } from './world.ts'
 
-const CLOSED_BY_HOOK = 'a hook or phase waits for close() of the server, which closes only after it: close frameworks in addDestroy()'
+const CLOSED_BY_HOOK =
+  'a hook or phase has called close() of the server, which closes only after it, so it must not wait for that: close frameworks in addDestroy()'
 
 /**
  * All listeners or none: the first that fails ends start-up, and the stop that follows closes those

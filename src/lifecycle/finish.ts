@@ -116,7 +116,11 @@ export class Finish {
       const cut = traffic.drains.requestStragglers().length + traffic.drains.watchStragglers().length
       const reason = status.view.stop?.reason
       const by = reason?.kind === 'crash' ? `; a listener of ${reason.origin} may have called process.exit(): leave the end to run()` : ''
-      if (cut > 0) finalOutput.say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off${by}`)
+      const skipped = notRun(status.report.hooks)
+      // Before any stop an exit is the program's own, unless a client notices.
+      if (cut === 0 && (reason === undefined || (exitCode === 0 && skipped === undefined))) return
+      const lost = [...(cut > 0 ? [`${cut} in flight cut off`] : []), ...(skipped === undefined ? [] : [skipped])].join('; ')
+      finalOutput.say(`the process exits with ${exitCode} before its server has ended${lost && `: ${lost}`}${by}`)
     }
     try {
       // An observer may call process.exit() itself, after which nothing runs any more.
@@ -150,6 +154,18 @@ export class Finish {
     else resolve()
     outlet.complete()
   }
+}
+
+const NAMES_MAX = 3
+
+/** Which hooks the end of the process leaves out, in a few words; undefined when none is. */
+function notRun(hooks: Report['hooks']): string | undefined {
+  const names = hooks
+    .filter(({ kind, outcome }) => kind !== 'post-start' && outcome !== 'ok' && outcome !== 'failed')
+    .map(({ kind, name }) => `${kind} ${JSON.stringify(name)}`)
+  if (names.length === 0) return undefined
+  const more = names.length - NAMES_MAX
+  return `not run to their end: ${names.slice(0, NAMES_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 const workLeftWarning = ({ what, exitCode, afterMs }: WorkLeft): string =>

@@ -72,9 +72,11 @@ const REQUESTS_SHARE_MAX = 1 / 2
 const LAST_CALL_SHARE_MAX = 1 / 2
 /**
  * The part of the flush reserve that is kept for ending by force: the report is written
- * synchronously in it.
+ * synchronously in it, which takes its time however short the deadline is.
  */
 const FORCE_SHARE_OF_FLUSH = 1 / 5
+const FORCE_MS_MIN = 80
+const FORCE_SHARE_MAX = 1 / 2
 /** No phase has less than this, in milliseconds; it keeps two cuts from falling on one instant. */
 const SHARE_MIN_MS = 1
 
@@ -92,7 +94,8 @@ export function stopProfile(plan: StopPlan, registered: RegisteredWork = ALL_REG
   const requests = connections - reserves.connections
   const share = Math.min(requestsDue(plan), Math.max(0, requests - delayMs) * REQUESTS_SHARE_MAX)
   const hooks = requests - Math.max(share, Math.min(SHARE_MIN_MS, requests / 2))
-  const flush = deadlineMs - reserves.flush * FORCE_SHARE_OF_FLUSH
+  const force = Math.max(reserves.flush * FORCE_SHARE_OF_FLUSH, Math.min(FORCE_MS_MIN, reserves.flush * FORCE_SHARE_MAX))
+  const flush = deadlineMs - force
   const admittedUntil = registered.hooks ? hooks : Math.min(delayMs, hooks)
   return {
     delayMs: Math.min(delayMs, hooks),

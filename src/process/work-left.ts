@@ -27,12 +27,14 @@ export interface WorkLeft {
  * Looks for work that goes on after everything that the life knows of is over: a handler that has
  * answered and goes on, in a framework that hides its promise; an event of a message broker. It may
  * use what the destroy functions have taken away, and ends with the process. What was there when
- * serving began, such as an interval of the application's, is no such work.
+ * serving began, such as an interval of the application's, is no such work; and when it never
+ * began, there is none.
  */
 export class UnseenWork {
   readonly #process: HostProcess
   readonly #clock: Clock
-  #before: ReadonlyMap<string, number> = new Map()
+  /** Undefined as long as no request can have left any. */
+  #before: ReadonlyMap<string, number> | undefined
 
   constructor(process: HostProcess, clock: Clock) {
     this.#process = process
@@ -50,11 +52,13 @@ export class UnseenWork {
    * @param leftMs until the process has to be gone
    */
   async over(leftMs: number, signal: AbortSignal): Promise<WorkLeft | undefined> {
+    const before = this.#before
+    if (before === undefined) return undefined
     const begun = this.#clock.now()
     const graceMs = exitGraceMs(leftMs)
     let what = ''
     for (;;) {
-      const found = this.#look()
+      const found = this.#since(before)
       const afterMs = this.#clock.now() - begun
       if (found === '') return afterMs < WINDING_UP_MS ? undefined : { what, exitCode: 4, afterMs }
       what = found
@@ -63,9 +67,9 @@ export class UnseenWork {
     }
   }
 
-  #look(): string {
+  #since(before: ReadonlyMap<string, number>): string {
     return [...this.#all()]
-      .map(([name, count]) => [name, count - (this.#before.get(name) ?? 0)] as const)
+      .map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const)
       .filter(([, count]) => count > 0)
       .map(([name, count]) => `${count} ${name}`)
       .join(', ')

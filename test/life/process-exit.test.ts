@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { nodeServers } from '#src/actors/server-factories.ts'
 import { systemClock } from '#src/base/clock.ts'
+import { deferred } from '#src/base/deferred.ts'
 import type { LifecycleEvent } from '#src/base/events.ts'
 import { createServerOn } from '#src/create-server.ts'
 import type { ServerOptions } from '#src/index.ts'
@@ -127,6 +128,23 @@ describe('the exit of the process', () => {
     expect(lines).toEqual(['ending by force'])
     expect(flushes).toEqual([])
     await life.stop()
+  })
+
+  test.each([0, 7])('of a program in the middle of a stop, with %i, names the hooks that it leaves out', async (code) => {
+    const process = new FakeProcess()
+    const { life } = lifeIn(process, {})
+    const begun = deferred<void>()
+    life.addPreShutdownHook('leave', () => {
+      begun.resolve()
+      return new Promise(() => {})
+    })
+    await life.start()
+    life.stop().catch(() => {})
+    await begun.promise
+    expect(() => process.exit(code)).toThrow(`process.exit(${code})`)
+    expect(process.stderrText).toBe(
+      `quiesce: the process exits with ${code} before its server has ended: not run to their end: pre-shutdown "leave"\n`,
+    )
   })
 
   test('names what it cuts off, and how many', async () => {

@@ -27,6 +27,11 @@ test('nothing is left when only what was there before is', async () => {
   expect(await scene(['Timeout', 'TCPServerWrap']).over()).toBeUndefined()
 })
 
+test('before it has served there is none, whatever goes on', async () => {
+  const process = { getActiveResourcesInfo: () => ['Timeout', 'ProcessWrap'] } as unknown as HostProcess
+  expect(await new UnseenWork(process, new VirtualClock()).over(5_000, new AbortController().signal)).toBeUndefined()
+})
+
 test('sockets, pipes and ports are no work, however many there are', async () => {
   expect(await scene([], [0, ['TCPSocketWrap', 'PipeWrap', 'MessagePort', 'TTYWrap', 'TCPServerWrap', 'UDPWrap']]).over()).toBeUndefined()
 })

@@ -40,17 +40,17 @@ describe('last-call', () => {
     await call.clock.advance(ms)
     await call.cut()
     await call.clock.runToEnd()
-    expect([call.output, call.clock.pending]).toEqual([{ outcome: 'cut' }, 0])
+    expect([call.output, call.clock.pending]).toEqual([{ outcome: 'cut', exitCode: 0 }, 0])
   })
 
   test('a second cut ends a close that hangs, and a close that fails is a cut with that error', async () => {
     const hanging = await scene({ holdConnections: never, closeIdleConnections: never })
     await hanging.cut()
     await hanging.cut()
-    expect(hanging.output).toEqual({ outcome: 'cut' })
+    expect(hanging.output).toEqual({ outcome: 'cut', exitCode: 0 })
     const failing = await scene({ holdConnections: never, closeIdleConnections: rejects('EBADF') })
     await failing.cut()
-    expect(failing.output).toMatchObject({ outcome: 'cut', error: { message: 'EBADF' } })
+    expect(failing.output).toMatchObject({ outcome: 'cut', exitCode: 0, error: { message: 'EBADF' } })
   })
 
   test('is moved by nothing else', async () => {

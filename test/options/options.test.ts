@@ -273,7 +273,16 @@ describe('refusals', () => {
   const wrong: { readonly [K in keyof Required<ServerOptions>]: readonly unknown[] } = {
     port: ['', ' 80', '1e3', '65536', 1.5, -1],
     host: ['', 1],
-    listeners: [[], [{}], [{ port: 1, path: '/x' }], [{ port: 1, hots: 'x' }], [{ path: '/x', tls: {} }], [{ port: 1, http2: 1 }], 'x'],
+    listeners: [
+      [],
+      [{}],
+      [{ port: 1, path: '/x' }],
+      [{ port: 1, hots: 'x' }],
+      [{ path: '/x', tls: {} }],
+      [{ port: 1, http2: 1 }],
+      [{ path: `/${'x'.repeat(107)}` }],
+      'x',
+    ],
     tls: [
       true,
       {},

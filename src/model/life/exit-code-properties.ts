@@ -20,7 +20,8 @@ function costOf(fact: LifecycleFact, wiring: Wiring): ExitCode {
       const { lane, onFailure } = wiring[fact.phase] ?? {}
       if (fact.outcome === 'failed') return onFailure === 'log' ? 0 : onFailure === 'StartFailed' ? 3 : 4
       // A limit of the user's own is no failure; what handlers cost is for `handlersCost`.
-      return fact.outcome === 'cut' && lane === 'stop' && !OWN_LIMIT.includes(fact.phase) && fact.phase !== HANDLERS ? 5 : 0
+      const isFree = OWN_LIMIT.includes(fact.phase) || fact.phase === LAST_CALL || fact.phase === HANDLERS
+      return fact.outcome === 'cut' && lane === 'stop' && !isFree ? 5 : 0
     }
     default:
       return 0
@@ -29,6 +30,8 @@ function costOf(fact: LifecycleFact, wiring: Wiring): ExitCode {
 
 /** The phase whose cut costs what its last answer says. */
 const HANDLERS = 'handlers'
+/** The phase that holds idle connections, which have nothing to lose. */
+const LAST_CALL = 'last-call'
 
 const COST_OF_REASON: Readonly<Record<string, ExitCode>> = { crash: 1, 'start-failed': 3, 'hook-failed': 4, 'listener-died': 4 }
 

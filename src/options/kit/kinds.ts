@@ -83,8 +83,15 @@ export const file = (what = 'a file name', ...words: readonly string[]): Kind<st
   resolve: (given) => (words.includes(given) ? given : resolve(given)),
 })
 
+/** Linux has room for so many bytes. Node 20 makes a socket with the beginning of a longer name. */
+const SOCKET_PATH_MAX = 107
+const isSocketPath = (given: string): boolean => given.startsWith('\\\\') || Buffer.byteLength(given) <= SOCKET_PATH_MAX
+
+/** The path of a Unix socket, or the name of a pipe of Windows. */
+export const socketPath = (): Kind<string, string, 'text'> => text(`a path of at most ${SOCKET_PATH_MAX} bytes`, isSocketPath)
+
 /** The name of a Unix socket, which stays as it is: it may be too long for one when it is whole. */
-export const socketFile = (): Kind<string, string, 'text'> => ({ ...text('a path'), placeholder: 'FILE' })
+export const socketFile = (): Kind<string, string, 'text'> => ({ ...socketPath(), placeholder: 'FILE' })
 
 export const onOff = (): Kind<boolean, boolean, 'switch'> => ({
   kind: 'switch',

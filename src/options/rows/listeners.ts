@@ -8,7 +8,7 @@ import { isFieldsOnly } from '../../base/records.ts'
 import { defaultsByFront } from '../../platforms/fronts.ts'
 import { FIRST_PASSED } from '../../platforms/passed-sockets.ts'
 import { composeOptions, defineOptions, type Needs, option, resolveOptions } from '../kit/define.ts'
-import { duration, fieldsNeeding, host, integer, listOf, onOff, port, text, value } from '../kit/kinds.ts'
+import { duration, fieldsNeeding, host, integer, listOf, onOff, port, socketPath, value } from '../kit/kinds.ts'
 import type { Wrong } from '../kit/wrong.ts'
 import { ADDRESS_OPTIONS, LOOPBACK } from './address.ts'
 import { type ResolvedTls, type TlsOptions, tls } from './tls.ts'
@@ -91,7 +91,7 @@ const mode = () =>
 const UNIX_SOCKET = fieldsNeeding(
   composeOptions(
     defineOptions({
-      path: option(text('a path'), { defaultWords: 'none: it has to be given', meaning: 'Unix socket to listen on' }),
+      path: option(socketPath(), { defaultWords: 'none: it has to be given', meaning: 'Unix socket to listen on' }),
       mode: mode(),
     }),
     PROTOCOL_OPTIONS,

@@ -124,9 +124,9 @@ class Component {
   }
 
   /**
-   * A circle that fair choices never force a run to leave; undefined when there is none. It comes by
-   * what keeps it fair: for each fair choice a state where it is impossible, or a step that takes it
-   * or has it begin anew. Of all circles, one that something drives is worth showing.
+   * A circle that fair choices never force a run to leave; undefined when there is none. It comes
+   * by what keeps it fair: for each fair choice a state where it is impossible, or a step that
+   * takes it or has it begin anew. Of all circles, one that something drives is worth showing.
    */
   circle(): { readonly from: number; readonly edges: readonly number[] } | undefined {
     const inside = this.#states.flatMap((state) => [...this.#graph.edgesOf(state)].filter(({ to }) => this.#members.has(to)))
