@@ -171,7 +171,9 @@ describe('a process that something else ends in the middle of its life', () => {
       requests: { before: 0, cut: [] },
     })
     expect(report.phases.find(({ name }) => name === 'destroy')).toMatchObject({ end: null, outcome: null })
-    expect(program.lines.filter((line) => line.startsWith('quiesce:'))).toEqual([])
+    expect(program.lines.filter((line) => line.startsWith('quiesce:'))).toEqual([
+      'quiesce: the process exits with 9 before its server has ended: not run to their end: destroy "pool"',
+    ])
   })
 
   test('writes what is left of its log, or says how much of it is lost', async () => {
