@@ -55,18 +55,21 @@ export function hearFailure(body: unknown, request: object, outgoing: { readonly
     return isTaken
   }
   const getReader = body.getReader.bind(body)
-  body.getReader = ((...options: Parameters<typeof getReader>) => {
+  // Defined and not assigned: V8 keeps what is assigned a closure until a major collection.
+  const define = (object: object, name: string, value: unknown): void =>
+    void Object.defineProperty(object, name, { value, configurable: true })
+  define(body, 'getReader', (...options: Parameters<typeof getReader>) => {
     const reader = getReader(...options) as ReadableStreamDefaultReader
     const read = reader.read.bind(reader)
     const end = (thrown: unknown): { readonly done: true; readonly value: undefined } => {
       if (isTakenFrom(thrown)) return { done: true, value: undefined }
       throw thrown
     }
-    reader.read = () => read().catch(end)
+    define(reader, 'read', () => read().catch(end))
     const closed = reader.closed.catch(end).then(() => undefined)
     // Who reads it sees it; the process does not have to.
     closed.catch(() => {})
-    Object.defineProperty(reader, 'closed', { value: closed })
+    define(reader, 'closed', closed)
     return reader
-  }) as typeof body.getReader
+  })
 }
