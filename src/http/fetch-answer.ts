@@ -43,7 +43,7 @@ export function whyUnsendable({ status }: Response, body: unknown): QuiesceError
  * does not take the part for the whole.
  */
 export function hearFailure(body: unknown, request: object, outgoing: { readonly headersSent: boolean }): void {
-  if (!isStream(body)) return
+  if (!isStream(body) || !Object.isExtensible(body)) return
   let isTaken: boolean | undefined
   /** Whether nothing is left to say of it. */
   const isTakenFrom = (thrown: unknown): boolean => {

@@ -13,6 +13,7 @@ import type { UnseenWork, WorkLeft } from '../process/work-left.ts'
 import type { Recorder } from '../report/recorder.ts'
 import type { Report } from '../report/report.ts'
 import type { ReportBuilder } from '../report/report-builder.ts'
+import { SKIPPED_NAMES_MAX, unfinishedWords } from '../report/skipped-hooks.ts'
 import type { EventOutlet } from './event-outlet.ts'
 import type { FinalOutput } from './final-output.ts'
 import type { LifecycleStatus } from './lifecycle-status.ts'
@@ -116,10 +117,10 @@ export class Finish {
       const cut = traffic.drains.requestStragglers().length + traffic.drains.watchStragglers().length
       const reason = status.view.stop?.reason
       const by = reason?.kind === 'crash' ? `; a listener of ${reason.origin} may have called process.exit(): leave the end to run()` : ''
-      const skipped = notRun(status.report.hooks)
+      const unfinished = unfinishedWords(status.report.hooks, SKIPPED_NAMES_MAX)
       // Before any stop an exit is the program's own, unless a client notices.
-      if (cut === 0 && (reason === undefined || (exitCode === 0 && skipped === undefined))) return
-      const lost = [...(cut > 0 ? [`${cut} in flight cut off`] : []), ...(skipped === undefined ? [] : [skipped])].join('; ')
+      if (cut === 0 && (reason === undefined || (exitCode === 0 && unfinished === undefined))) return
+      const lost = [...(cut > 0 ? [`${cut} in flight cut off`] : []), ...(unfinished === undefined ? [] : [unfinished])].join('; ')
       finalOutput.say(`the process exits with ${exitCode} before its server has ended${lost && `: ${lost}`}${by}`)
     }
     try {
@@ -154,18 +155,6 @@ export class Finish {
     else resolve()
     outlet.complete()
   }
-}
-
-const NAMES_MAX = 3
-
-/** Which hooks the end of the process leaves out, in a few words; undefined when none is. */
-function notRun(hooks: Report['hooks']): string | undefined {
-  const names = hooks
-    .filter(({ kind, outcome }) => kind !== 'post-start' && outcome !== 'ok' && outcome !== 'failed')
-    .map(({ kind, name }) => `${kind} ${JSON.stringify(name)}`)
-  if (names.length === 0) return undefined
-  const more = names.length - NAMES_MAX
-  return `not run to their end: ${names.slice(0, NAMES_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 const workLeftWarning = ({ what, exitCode, afterMs }: WorkLeft): string =>

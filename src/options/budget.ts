@@ -72,10 +72,12 @@ const REQUESTS_SHARE_MAX = 1 / 2
 const LAST_CALL_SHARE_MAX = 1 / 2
 /**
  * The part of the flush reserve that is kept for ending by force: the report is written
- * synchronously in it, which takes its time however short the deadline is.
+ * synchronously in it.
  */
 const FORCE_SHARE_OF_FLUSH = 1 / 5
+/** That takes so many milliseconds, however short the deadline is... */
 const FORCE_MS_MIN = 80
+/** ...but never more than this part of the reserve, so that something is left to flush in. */
 const FORCE_SHARE_MAX = 1 / 2
 /** No phase has less than this, in milliseconds; it keeps two cuts from falling on one instant. */
 const SHARE_MIN_MS = 1

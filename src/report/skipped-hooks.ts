@@ -39,12 +39,28 @@ export function skippedWords({ names, waitedFor }: SkippedHooks, max: number): s
   const why =
     waitedFor.length === 0
       ? ''
-      : `: ${one ? 'it' : 'they'} waited for ${listed(waitedFor, max)}, which ${waitedFor.length === 1 ? 'was' : 'were'} cut`
-  return `pre-shutdown hook${one ? '' : 's'} ${listed(names, max)} never ran${why}`
+      : `: ${one ? 'it' : 'they'} waited for ${listed(waitedFor.map(quoted), max)}, which ${waitedFor.length === 1 ? 'was' : 'were'} cut`
+  return `pre-shutdown hook${one ? '' : 's'} ${listed(names.map(quoted), max)} never ran${why}`
 }
 
+/**
+ * The hooks that an end in the middle of a stop leaves out, `not run to their end: destroy "pool"`,
+ * say; undefined when there are none. Post-start hooks run as long as the server does.
+ * @param max names that are spelled out
+ */
+export function unfinishedWords(hooks: Iterable<HookOutcome>, max: number): string | undefined {
+  const left = [...hooks].filter(({ kind, outcome }) => kind !== 'post-start' && outcome !== 'ok' && outcome !== 'failed')
+  if (left.length === 0) return undefined
+  return `not run to their end: ${listed(
+    left.map(({ kind, name }) => `${kind} ${quoted(name)}`),
+    max,
+  )}`
+}
+
+const quoted = (name: string): string => JSON.stringify(name)
+
 function listed(names: readonly string[], max: number): string {
-  const shown = names.slice(0, max).map((name) => JSON.stringify(name))
+  const shown = names.slice(0, max)
   const more = names.length - shown.length
   return [shown.slice(0, more > 0 ? undefined : -1).join(', '), more > 0 ? `${more} more` : shown.at(-1)].filter(Boolean).join(' and ')
 }

@@ -90,14 +90,17 @@ const DEFAULTS: Readonly<Record<LogicKind, { readonly outcomes: readonly Outcome
 export function eventsAt({ events = [] }: Environment, { configuration, logic }: LocalState): readonly EventObject[] {
   if (typeof events !== 'function') return events
   const where = { machine: `${logic.name}: events()`, value: configuration?.value }
-  const listed: unknown = told(where, () => events(rootView(logic, configuration as MachineConfiguration)))
+  const listed: unknown = callGiven(where, () => events(rootView(logic, configuration as MachineConfiguration)))
   assertUnchanged(configuration?.context, 'context', where)
   assertEvents(listed, 'events()')
   return listed
 }
 
-/** Calls a function of the options, which may throw. */
-function told<T>(where: Where, call: () => T): T {
+/**
+ * Calls a function that was given as an option.
+ * @throws ModelError ERR_MODEL_OPTION when it throws
+ */
+function callGiven<T>(where: Where, call: () => T): T {
   try {
     return purely(() => where, call)
   } catch (thrown) {
@@ -135,7 +138,7 @@ export function childOf({ children = {} }: Environment, { logic, input }: LocalS
     return { outcomes, sends: sends && parent.machine ? eventsHeardBy(parent.machine).map((type) => ({ type })) : [] }
   }
   const where = { machine: `children.${key}()` }
-  const child = typeof given === 'function' ? told(where, () => given(input, id)) : given
+  const child = typeof given === 'function' ? callGiven(where, () => given(input, id)) : given
   assertUnchanged(input, 'input', where)
   assertPossible(child, logic, parent, `children.${key}`)
   return child

@@ -57,7 +57,7 @@ export function assertOptions(options: unknown): asserts options is Environment 
   assertFields(options, OPTIONS, 'options')
   const { events, children, alike, statesMax, recheckEvery, onProgress } = options as Environment & Limits
   if (events !== undefined && typeof events !== 'function') assertEvents(events, 'events')
-  if ((typeof children !== 'object' && children !== undefined) || children === null)
+  if (children !== undefined && (typeof children !== 'object' || children === null))
     throw new ModelError('ERR_MODEL_OPTION', `children: got ${shown(children)}, allowed: an object whose keys are names of sources or ids`)
   for (const [name, child] of Object.entries(children ?? {})) if (typeof child !== 'function') assertChild(child, `children.${name}`)
   const isList = (list: unknown): boolean => Array.isArray(list) && list.every((id) => typeof id === 'string')

@@ -27,7 +27,7 @@ export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
     let what = ''
     let edge: Edge | undefined
     let before = view(0)
-    // There may be millions of steps, so one question is asked of all of them.
+    // One call for all steps: of millions, a call for each would cost more than the property.
     return asked(
       id,
       () => ({ what, where: `at ${edge?.choice.label} ${inState(before)}` }),

@@ -4,7 +4,7 @@ import { shown } from '../options.ts'
 /** Longest text of a state in a message. */
 const SHOWN_MAX = 200
 
-/** What of a property is asked, and where, as the end of a sentence. */
+/** For a message: which function of a property was called last, and where (`in the state "a"`). */
 interface Question {
   readonly what: string
   readonly where: string

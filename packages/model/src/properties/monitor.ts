@@ -36,20 +36,23 @@ function namedMonitor(id: string, { initial, next, heard, atRest, concerns }: Mo
     )
   return {
     initial,
-    next: (state, effect) => ask('next', `at ${effect.type}`, state, () => stateGiven(next(state, effect))),
-    ...(heard && { heard: (state, choice) => ask('heard', `at ${choice.label}`, state, () => stateGiven(heard(state, choice))) }),
+    next: (state, effect) => ask('next', `at ${effect.type}`, state, () => textOrBroken(next(state, effect))),
+    ...(heard && { heard: (state, choice) => ask('heard', `at ${choice.label}`, state, () => textGiven(heard(state, choice))) }),
     ...(atRest && { atRest: (state) => ask('atRest', 'at the end of a step', state, () => atRest(state)) }),
     ...(concerns && { concerns: (effect) => ask('concerns', `at ${effect.type}`, undefined, () => concerns(effect)) }),
   }
 }
 
+const textOrBroken = (given: string | Broken): string | Broken =>
+  typeof (given as Partial<Broken> | undefined)?.broken === 'string' ? given : textGiven(given, ", or broken('why')")
+
 /**
  * Without it a function that forgets to return would make a state of its own of `undefined`.
  * @throws ModelError ERR_MODEL_PROPERTY
  */
-function stateGiven<T extends string | Broken>(given: T): T {
-  if (typeof given === 'string' || typeof (given as Partial<Broken> | undefined)?.broken === 'string') return given
-  throw new ModelError('ERR_MODEL_PROPERTY', `it returns ${shown(given)}, allowed: the next state, which is a text, or broken('why')`)
+function textGiven(given: unknown, more = ''): string {
+  if (typeof given === 'string') return given
+  throw new ModelError('ERR_MODEL_PROPERTY', `it returns ${shown(given)}, allowed: the next state, which is a text${more}`)
 }
 
 /**

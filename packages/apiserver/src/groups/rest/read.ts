@@ -32,9 +32,9 @@ async function waitForVersion(rest: RestRequest, version: string): Promise<void>
   const { list } = rest.storage as Storage
   if (list === undefined) return
   const { namespace } = rest
-  // None of its objects is looked at.
-  const nothing = { namespace, start: keyText({ namespace, name: BEHIND_ALL }), matches: () => false, limit: 1 }
-  const page = await list({ ...nothing, at: undefined, notOlderThan: version })
+  // The list begins behind the last object, so the storage reads none to make it.
+  const start = keyText({ namespace, name: BEHIND_ALL })
+  const page = await list({ namespace, start, matches: () => false, limit: 1, at: undefined, notOlderThan: version })
   refuseTooLarge(version, page)
 }
 
