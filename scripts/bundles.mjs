@@ -65,6 +65,20 @@ const tolerant = (code, names) =>
 /** @param {readonly string[]} names @returns {import('rolldown').Plugin} */
 const optional = (names) => ({ name: 'optional packages', renderChunk: (code) => ({ code: tolerant(code, names), map: null }) })
 
+/**
+ * One character beyond Latin-1 doubles what a process keeps of the text of a file for as long as it
+ * lives: V8 has two bytes for each of them then.
+ * @type {import('rolldown').Plugin}
+ */
+const ascii = {
+  name: 'ascii',
+  generateBundle(_, bundle) {
+    for (const file of Object.values(bundle))
+      if (file.type === 'chunk')
+        file.code = file.code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  },
+}
+
 /** For node, it would take rxjs as CommonJS. @satisfies {import('rolldown').BuildOptions} */
 const ours = {
   platform: 'neutral',
@@ -74,6 +88,7 @@ const ours = {
   plugins: [
     { name: 'page', resolveId: (/** @type {string} */ id) => (id === '#page' ? { id: '../inspector-page.cjs', external: true } : null) },
     optional(OPTIONAL),
+    ascii,
   ],
 }
 // What the comments of functions say stands in the types.
@@ -184,7 +199,7 @@ export default [
     platform: 'neutral',
     resolve: { conditionNames: ['es2015', 'import', 'default'] },
     external: isExternalTo(packagesOfApiServer),
-    plugins: [doors, optional(OPTIONAL_OF_API_SERVER)],
+    plugins: [doors, optional(OPTIONAL_OF_API_SERVER), ascii],
     input: { ...API_SERVER, cli: 'packages/apiserver/src/cli/main.ts', page: 'packages/apiserver/src/cli/page.ts' },
     output: { comments, dir: 'packages/apiserver/dist', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js', cleanDir: true },
   },

@@ -1,6 +1,7 @@
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import type { RequestListener, Server, ServerOptions } from 'node:http'
 import type { ServerOptions as Http2Options, Http2SecureServer, Http2Server, SecureServerOptions } from 'node:http2'
 import type { ServerOptions as HttpsOptions, Server as HttpsServer } from 'node:https'
+import { createServer } from '../base/node-http.ts'
 
 /**
  * Makes the servers of a life that brings its own. Modules that a plain server does not need are

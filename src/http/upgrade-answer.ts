@@ -1,4 +1,4 @@
-import { ServerResponse } from 'node:http'
+import { ServerResponse } from '../base/node-http.ts'
 import type { WireExchange } from './ports.ts'
 
 /** The answers to upgrades whose sockets nothing has taken; few requests are any. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -27,11 +27,27 @@ describe('what an entry loads', () => {
     })
   })
 
+  test('attachLifecycle loads of node neither undici, nor HTTP/2, nor TLS, in a whole life', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [path('attach-beside-require.mjs')])
+    expect(JSON.parse(stdout)).toEqual([])
+  })
+
   test('createServer loads the adapter and the logger that it uses, and nothing for a terminal that is not there', async () => {
     const { packages, ours } = await loadedBy('create-server.mjs')
     expect(packages).toEqual(expect.arrayContaining(['@hono/node-server', 'pino', 'xstate']))
     expect(ours).toEqual(['dist/chunks/measuring.js', 'dist/chunks/server.js', 'dist/chunks/stop-signals.js', 'dist/index.js'])
   })
+})
+
+test('no bundle has a character for which V8 would keep two bytes of each', () => {
+  const folders = ['../../dist', '../../packages/apiserver/dist'].map(path)
+  const bundles = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.c?js$/.test(name) && !name.endsWith('inspector-page.cjs'))
+      .map((name) => posix.join(folder, name)),
+  )
+  expect(bundles).not.toEqual([])
+  expect(bundles.filter((file) => /[\u0080-\uffff]/.test(readFileSync(file, 'utf8')))).toEqual([])
 })
 
 /** A file of `dist/` with what it imports before anything of it runs. */

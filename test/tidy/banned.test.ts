@@ -183,6 +183,14 @@ const BANS: readonly Ban[] = [
         isEnvironment(node.initializer)),
   },
   {
+    what: 'an import of node:http or node:http2',
+    instead: 'base/node-http.ts or http/h2/error-codes.ts, and import type: the import loads more than all of quiesce',
+    within: 'src/',
+    // What has Hono loads it all the same.
+    except: ['src/inspector/server/', 'src/testing/', 'src/example/', 'src/cli/', 'packages/'],
+    is: (node) => isImportOf(node, /^(node:)?http2?$/) && !(ts.isImportDeclaration(node) && node.importClause?.isTypeOnly === true),
+  },
+  {
     what: 'import.meta at module level',
     instead: 'a call that needs it: in CommonJS there is none, and a program that was bundled into that would not load',
     within: 'src/',

@@ -1,4 +1,5 @@
-import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http'
+import { ServerResponse } from '../../base/node-http.ts'
 import type { Wire, WireConnection, WireExchange } from '../ports.ts'
 
 /** The response's own `writeHead`, once ours stands in front of it. */

@@ -1,9 +1,13 @@
-import { constants, type ServerHttp2Stream } from 'node:http2'
+import type { ServerHttp2Stream } from 'node:http2'
 import { setImmediate } from 'node:timers'
 import { NO_ERROR } from './error-codes.ts'
 import { ignore } from './exchange-objects.ts'
 
-const { NGHTTP2_STREAM_STATE_IDLE: IDLE, NGHTTP2_STREAM_STATE_CLOSED: CLOSED } = constants
+/**
+ * States of a stream by the numbers of nghttp2. Not node's constants: error-codes.ts says why.
+ */
+const IDLE = 1
+const CLOSED = 7
 
 /** The key of what hears that the client of a stream has reset it. */
 const ON_RESET: unique symbol = Symbol('quiesce.onReset')

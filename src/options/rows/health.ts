@@ -1,4 +1,4 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { validateHeaderName, validateHeaderValue } from '../../base/node-http.ts'
 import { isFieldsOnly } from '../../base/records.ts'
 import { plainPathOf } from '../../base/request-target.ts'
 import { HEALTH_PATHS, type HealthSource } from '../../http/health/health.ts'

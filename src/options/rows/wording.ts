@@ -1,5 +1,5 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { METRIC_PREFIX_DEFAULT, neutralWording } from '../../base/neutral-wording.ts'
+import { validateHeaderName, validateHeaderValue } from '../../base/node-http.ts'
 import { isFieldsOnly } from '../../base/records.ts'
 import {
   type LogWords,
