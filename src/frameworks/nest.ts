@@ -12,11 +12,13 @@ import { type HybridApp, joinMessages } from './nest-messages.ts'
 /** What is injected: the life around the app's HTTP server. */
 export class Quiesce {
   readonly #life: () => AttachedLife
+  readonly #signals: LifecycleOptions['signals']
   #attached: AttachedLife | undefined
   #app: object | undefined
 
-  constructor(life: () => AttachedLife) {
+  constructor(life: () => AttachedLife, signals?: LifecycleOptions['signals']) {
     this.#life = life
+    this.#signals = signals
   }
 
   /**
@@ -31,9 +33,9 @@ export class Quiesce {
 
   /**
    * Serves until stopped, and ends with the shutdown hooks of Nest, which are given the name of the
-   * signal, or undefined where there was none; `enableShutdownHooks()` is not needed. Before or
-   * after `app.listen()`; after `startAllMicroservices()` when there are any, whose messages under
-   * way join the drain.
+   * signal, or undefined where there was none; `enableShutdownHooks()` is not needed, and what it
+   * does at the signals of the life is undone. Before or after `app.listen()`; after
+   * `startAllMicroservices()` when there are any, whose messages under way join the drain.
    *
    * From here on the app's `close()` is a stop of the life, whose promise settles when the life has
    * ended: requests are answered until the drain is over, and Nest's hooks come after it, once.
@@ -44,7 +46,7 @@ export class Quiesce {
     // A second call returns the same promise, as that of a life does.
     if (this.#app === app) return this.life.run()
     const life = this.life as AttachedLife & Pick<Lifecycle, 'join'>
-    closeWithLife(app, life)
+    closeWithLife(app, life, this.#signals)
     this.#app = app
     joinMessages(app, (name, work) => life.join(name, work))
     return this.life.run()
@@ -71,7 +73,7 @@ export class QuiesceModule {
         const life = attachLifecycle(httpAdapter.getHttpServer() as Server, { health: true, ...options })
         endpointsOf('life', life).servedBy(httpAdapter.getInstance())
         return life
-      })
+      }, options.signals)
     return {
       module: QuiesceModule,
       global: true,

@@ -1,6 +1,6 @@
 // The close() of a NestJS app that quiesce runs. Fails when: Nest's hooks run twice, or before the
-// drain; its promise settles before the end of the life, or never; or code that the end waits for
-// waits for the end.
+// drain; Nest's own listeners of signals run them beside it; its promise settles before the end of
+// the life, or never; or code that the end waits for waits for the end.
 import { expect, test } from 'vitest'
 import { startSpeaking } from '../support/process.ts'
 
@@ -13,6 +13,10 @@ const PLACES: readonly (readonly [place: string, lines: readonly string[], code?
   ['before run', ['onModuleDestroy', 'onApplicationShutdown undefined', 'closed without a life']],
   ['after the end', ['destroyed', 'onModuleDestroy', 'onApplicationShutdown undefined', 'ended 0', 'closed once more']],
   ['with the name of a signal', ['destroyed', 'onModuleDestroy', 'onApplicationShutdown SIGHUP', 'closed by a name', 'ended 0']],
+  [
+    'by a signal, with its own listeners',
+    ['listeners of Nest: 0,1', 'destroyed', 'onModuleDestroy', 'onApplicationShutdown SIGTERM', 'ended 0'],
+  ],
   ['in a pre-shutdown hook', ['closed by the hook', 'destroyed', 'onModuleDestroy', 'onApplicationShutdown undefined', 'ended 0']],
   ['in a destroy function', ['onModuleDestroy', 'onApplicationShutdown undefined', 'closed by the pool', 'destroyed', 'ended 0']],
   [
