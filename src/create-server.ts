@@ -283,11 +283,14 @@ const notAResponse = (answer: unknown): QuiesceError =>
   new QuiesceError('ERR_OPTION_INVALID', `handler: answered ${show(answer)}, allowed: a Response; ${LISTENER_HINT}`)
 
 /**
- * A request listener was given where a fetch function belongs: its second argument has none of
+ * What a request listener does first with its arguments: a Request and the environment have none of
  * these methods.
  */
+const LISTENERS_MISTAKE =
+  /\.(end|write|writeHead|setHeader|flushHeaders|status|send|sendStatus|json|redirect|on|once|pipe|resume|setEncoding) is not a function/
+
 const isListenersMistake = (thrown: unknown): thrown is TypeError =>
-  thrown instanceof TypeError && /\.(end|write|writeHead|setHeader|status|send|json) is not a function/.test(thrown.message)
+  thrown instanceof TypeError && (LISTENERS_MISTAKE.test(thrown.message) || /^req(uest)? is not async iterable/.test(thrown.message))
 
 const withHint = (thrown: TypeError): QuiesceError =>
   new QuiesceError('ERR_OPTION_INVALID', `handler: ${thrown.message}; ${LISTENER_HINT}`, {}, thrown)

@@ -51,6 +51,15 @@ describe('a handler of the wrong kind', () => {
     ['answers text', () => 'hello'],
     ['is a request listener', (_: unknown, response: { end(text: string): void }) => response.end('hello')],
     ['is a late request listener', async (_: unknown, response: { writeHead(status: number): void }) => response.writeHead(200)],
+    ['is one that hears its request', (request: { on(event: string): void }) => request.on('end')],
+    ['is one that drops the body', (request: { resume(): void }) => request.resume()],
+    ['is one that pipes the body', (request: { pipe(to: unknown): void }, response: unknown) => request.pipe(response)],
+    [
+      'is one that reads the body',
+      async (request: AsyncIterable<unknown>) => {
+        for await (const _chunk of request);
+      },
+    ],
   ])('is told of at the request that shows it: it %s', async (_, handler) => {
     const { status, errors } = await answerOf(handler)
     expect(status).toBe(500)
