@@ -199,6 +199,18 @@ describe('the stream', () => {
     for (let index = 0; index < 16; index++) await StreamReader.open(url)
     await expect(StreamReader.open(url)).rejects.toThrow('got 503')
   })
+
+  test('is refused behind another answer of its connection, whose end it would not be told of', async () => {
+    const { made, url } = await inspected()
+    const { port, hostname } = new URL(url)
+    const client = connect(Number(port), hostname)
+    onTestFinished(() => void client.destroy())
+    client.write('GET /inspector/events HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(20))
+    await once(client, 'data')
+    expect(await ask(`${url}events`, { method: 'HEAD' })).toMatchObject({ status: 200 })
+    client.destroy()
+    await made.end()
+  })
 })
 
 describe('the journal file', () => {

@@ -176,9 +176,13 @@ export class PageServer {
     this.#upgrades.has(c.env.incoming) ? next() : problem(c, 426, 'a WebSocket for the official inspector', { Upgrade: 'websocket' })
 
   readonly #oneOfFew: MiddlewareHandler<OnNode> = async (c, next) => {
+    const { outgoing } = c.env
+    // Node closes no response that was pipelined behind another when its client goes: it would be
+    // counted, kept and waited for without end.
+    if (!outgoing.socket) return problem(c, 503, 'a stream does not wait behind another answer of its connection')
     if (this.#streams >= STREAMS_MAX) return problem(c, 503, `${STREAMS_MAX} streams are open already`)
     this.#streams++
-    c.env.outgoing.once('close', () => this.#streams--)
+    outgoing.once('close', () => this.#streams--)
     return next()
   }
 
