@@ -22,6 +22,7 @@ const BROWSER = 'test/support/browser.ts'
  */
 const endToEnd = [
   'test/bench/features.test.ts',
+  'test/bench/usage.test.ts',
   'test/apiserver/delegates-model.test.ts',
   'test/browser/**/*.test.ts',
   'test/cli/{check,check-certificates,check-progress,diagram}.test.ts',

@@ -3,6 +3,8 @@
 // of Hono in front of every framework, beside what it costs as it is. One request listener of node,
 // in turns: bare, once more (A/A), behind an app of Hono that only hands on, and behind the gate.
 // docs/decisions/0055-where-hono-is.md has the numbers.
+
+import { wholeNumber } from '../scripts/usage.mjs'
 import { measureInTurns } from './in-turns.mjs'
 import { median, summarize } from './statistics.mjs'
 
@@ -12,7 +14,7 @@ const SERVERS = [
   { name: 'behind an app of Hono that hands on', application: 'a Hono hop', life: 'bare' },
   { name: 'behind the gate', application: 'node:http', life: 'attached' },
 ]
-const generations = Number(process.argv[2] ?? 4)
+const generations = wholeNumber('GENERATIONS', process.argv[2] ?? '4', 1)
 
 /** Microseconds of each generation, in the order of SERVERS. @type {number[][]} */
 const own = SERVERS.map(() => [])

@@ -5,15 +5,17 @@
 // noise. `-- --rounds 100` for narrower intervals; exit code 1 when a target is certainly missed.
 import { get } from 'node:http'
 import { cpus } from 'node:os'
-import { parseArgs } from 'node:util'
+import { givenArguments, wholeNumber } from '../scripts/usage.mjs'
 import { Child } from './child.mjs'
 import { median, summarize } from './statistics.mjs'
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '40' }, requests: { type: 'string', default: '10000' } } })
-const rounds = Number(values.rounds)
+const { values } = givenArguments({
+  options: { rounds: { type: 'string', default: '40' }, requests: { type: 'string', default: '10000' } },
+})
+const rounds = wholeNumber('--rounds', values.rounds, 1)
 // Many, because it is looked at four times per second: a median does not see what most rounds do
 // not have.
-const requests = Number(values.requests)
+const requests = wholeNumber('--requests', values.requests, 1)
 const APPLICATION = 'Hono'
 const CONNECTIONS = 16
 const ROUNDS_PER_PROCESS = 10

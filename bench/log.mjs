@@ -8,17 +8,18 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { givenArguments, wholeNumber } from '../scripts/usage.mjs'
 
-const { values } = parseArgs({
+const { values } = givenArguments({
   options: {
     rounds: { type: 'string', default: '10' },
     lines: { type: 'string' },
     source: { type: 'string', default: '../build/src/log/log-destination.js' },
   },
 })
+const ROUNDS = wholeNumber('--rounds', values.rounds, 1)
 /** As many of 165 bytes as may wait, and what waits of an error storm. */
-const BACKLOGS = values.lines === undefined ? [10_000, 100_000, 400_000] : [Number(values.lines)]
+const BACKLOGS = values.lines === undefined ? [10_000, 100_000, 400_000] : [wholeNumber('--lines', values.lines, 1)]
 const DELAY_MS_MAX = 10
 const LINE_BYTES = 165
 
@@ -42,7 +43,7 @@ async function measure(lines) {
   return measured
 }
 
-console.log(`${cpus()[0]?.model}, node ${process.version}, ${values.rounds} rounds\n`)
+console.log(`${cpus()[0]?.model}, node ${process.version}, ${ROUNDS} rounds\n`)
 console.log(
   '| lines waiting | MB | longest delay, median of the rounds | worst round | the same process idle | until all are written | CPU |',
 )
@@ -50,7 +51,7 @@ console.log('|---|---|---|---|---|---|---|')
 let missed = 0
 for (const lines of BACKLOGS) {
   const rounds = []
-  for (let round = 0; round < Number(values.rounds); round++) rounds.push(await measure(lines))
+  for (let round = 0; round < ROUNDS; round++) rounds.push(await measure(lines))
   const delays = rounds.map(({ maxMs }) => maxMs)
   const cells = [
     lines,

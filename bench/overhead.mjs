@@ -5,15 +5,15 @@
 // for narrower intervals, `-- --only Hono` or `filters` (of an API server, by name only)
 // for a part; exit code 1 when a target is certainly missed.
 import { cpus } from 'node:os'
-import { parseArgs } from 'node:util'
+import { givenArguments, refuseUsage, wholeNumber } from '../scripts/usage.mjs'
 import { FILTER_MAX, measureFilters } from './filters.mjs'
 import { measureInTurns, REQUESTS, ROUNDS } from './in-turns.mjs'
 import { median, summarize } from './statistics.mjs'
 
-const { values } = parseArgs({
+const { values } = givenArguments({
   options: { generations: { type: 'string', default: '12' }, only: { type: 'string' } },
 })
-const generations = Number(values.generations)
+const generations = wholeNumber('--generations', values.generations, 1)
 const THROUGHPUT_MIN = 0.95
 
 /** And what is spoken with each. @type {Readonly<Record<string, import('./load.mjs').Protocol>>} */
@@ -41,7 +41,7 @@ const ratio = (value) => value.toFixed(3)
 const range = ([low, high]) => `${ratio(low)} to ${ratio(high)}`
 
 const parts = [...Object.keys(APPLICATIONS), 'filters']
-if (values.only !== undefined && !parts.includes(values.only)) throw new Error(`--only: got ${values.only}, allowed: ${parts.join(', ')}`)
+if (values.only !== undefined && !parts.includes(values.only)) refuseUsage(`--only: got ${values.only}, allowed: ${parts.join(', ')}`)
 
 let missed = 0
 /** @param {boolean} isMissed the whole interval is on the wrong side @param {boolean} isMet the whole interval is on the right side */

@@ -11,13 +11,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
 import { browserLaunch } from '../scripts/browser.mjs'
+import { givenArguments, wholeNumber } from '../scripts/usage.mjs'
 import { median } from './statistics.mjs'
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' } } })
-const rounds = Number(values.rounds)
+const { values } = givenArguments({ options: { rounds: { type: 'string', default: '3' } } })
+const rounds = wholeNumber('--rounds', values.rounds, 1)
 const SCENES = [
   { name: '200 hooks that start together', hooks: 200, requests: 0 },
   { name: '1000 requests in flight', hooks: 0, requests: 1_000 },

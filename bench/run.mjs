@@ -9,19 +9,19 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { cpus, loadavg, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { givenArguments, refuseUsage } from '../scripts/usage.mjs'
 import { rowsTable } from './document.mjs'
 import { allSections, writeResult } from './sections.mjs'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
-const { values, positionals } = parseArgs({
+const { values, positionals } = givenArguments({
   options: { quick: { type: 'boolean', default: false }, keep: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
 const sections = await allSections()
 const names = sections.map(({ name }) => name)
 const unknown = positionals.filter((name) => !names.includes(name))
-if (unknown.length > 0) throw new Error(`SECTION: got ${unknown.join(', ')}, allowed: ${names.join(', ')}`)
+if (unknown.length > 0) refuseUsage(`SECTION: got ${unknown.join(', ')}, allowed: ${names.join(', ')}`)
 const chosen = sections.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
 
 const git = (/** @type {string[]} */ ...args) => execFileSync('git', args, { encoding: 'utf8' }).trim()

@@ -11,6 +11,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { givenArguments } from './usage.mjs'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
@@ -36,8 +37,9 @@ const below = (folder) => readdirSync(folder, { recursive: true, encoding: 'utf8
 
 const HANDS_ON = "export * from '@quiesce/apiserver'\n"
 
-const isClean = process.argv.includes('--clean')
-const isCodeAlone = process.argv.includes('--code')
+const { values } = givenArguments({ options: { clean: { type: 'boolean' }, code: { type: 'boolean' } } })
+const isClean = values.clean === true
+const isCodeAlone = values.code === true
 const stamps = isCodeAlone ? [STAMPS.code] : Object.values(STAMPS)
 
 function isFresh() {

@@ -18,10 +18,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { keepResults } from './clients/tables.mjs'
+import { givenArguments, refuseUsage, wholeNumber } from './usage.mjs'
 
-const { values } = parseArgs({
+const { values } = givenArguments({
   options: {
     ends: { type: 'string', default: '10' },
     client: { type: 'string' },
@@ -34,6 +34,8 @@ const { values } = parseArgs({
     'at-most': { type: 'string' },
   },
 })
+const endsOfEach = wholeNumber('--ends', values.ends, 1)
+const jobs = wholeNumber('--jobs', values.jobs, 1)
 
 const folder = mkdtempSync(join(tmpdir(), 'quiesce-clients-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -127,6 +129,10 @@ const cells = chosen(values.protocol, ['HTTP/1.1', 'HTTPS', 'h2']).flatMap((prot
       ),
     ),
 )
+if (cells.length === 0)
+  refuseUsage(
+    `--client, --protocol: got what names no client that speaks it, allowed: ${Object.keys(CLIENTS).join(', ')}; HTTP/1.1, HTTPS, h2`,
+  )
 const queue = [...cells]
 let lostByQuiesce = 0
 /** @type {import('./clients/tables.mjs').Result[]} */
@@ -134,7 +140,7 @@ const results = []
 async function work() {
   for (let cell = queue.shift(); cell; cell = queue.shift()) {
     const ends = []
-    for (let count = 0; count < Number(values.ends); count++) ends.push(await end(cell))
+    for (let count = 0; count < endsOfEach; count++) ends.push(await end(cell))
     const counts = ends.map(({ lost }) => Object.values(lost).reduce((sum, n) => sum + n, 0))
     if (cell.server === 'quiesce') lostByQuiesce += counts.reduce((sum, n) => sum + n, 0)
     results.push({
@@ -150,7 +156,7 @@ async function work() {
     )
   }
 }
-await Promise.all(Array.from({ length: Number(values.jobs) }, work))
+await Promise.all(Array.from({ length: jobs }, work))
 if (values.write) keepResults(results)
 const atMost = values['at-most']
 if (atMost !== undefined) {

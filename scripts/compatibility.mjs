@@ -33,8 +33,8 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
 import { pack } from './pack.mjs'
+import { givenArguments } from './usage.mjs'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
@@ -89,7 +89,7 @@ const MAIN = 'main'
 
 /** @typedef {{ section: string, row: string, file: string, variant: string, set: string, head: Record<string, string>, isCheck: boolean, verdict?: 'works' | 'fails', why?: string }} Planned */
 
-const { values, positionals: words } = parseArgs({ allowPositionals: true, options: { update: { type: 'boolean', default: false } } })
+const { values, positionals: words } = givenArguments({ allowPositionals: true, options: { update: { type: 'boolean', default: false } } })
 
 /** The comments that a file begins with. @param {string} text @returns {Record<string, string>} */
 function headOf(text) {

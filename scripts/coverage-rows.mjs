@@ -8,6 +8,9 @@
 // coverage only grows; `-- --update` writes it anew, and its diff is reviewed like any other.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { givenArguments } from './usage.mjs'
+
+const { values } = givenArguments({ options: { update: { type: 'boolean' } } })
 
 /** @typedef {{ id: string, group: string, scope: 'engine' | 'later' }} AcceptanceRow */
 
@@ -30,7 +33,7 @@ for (const id of different.keys()) {
   if (!known.has(id)) problems.push(`${divergencesFile}: ${different.get(id)} names the row ${id}, which does not exist`)
 }
 
-if (process.argv.includes('--update')) {
+if (values.update) {
   const ids = table.map(({ id }) => id).filter((id) => passing.has(id))
   writeFileSync(coveredFile, `${JSON.stringify(ids, null, 2)}\n`)
   console.log(`${coveredFile}: ${ids.length} rows`)

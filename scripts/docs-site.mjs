@@ -4,7 +4,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { Marked } from 'marked'
 import { build } from 'rolldown'
 import { lifecycleChart } from '../build/src/diagram/index.js'
@@ -13,9 +12,10 @@ import { planOf } from '../build/src/model/life/lifecycle-model.js'
 import { Anchors, brokenLinks, linkOf, pageOf } from './docs-site/links.mjs'
 import { navigated } from './docs-site/navigation.mjs'
 import { chartPage, escaped, pageHtml, tableHtml } from './docs-site/page.mjs'
+import { givenArguments } from './usage.mjs'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
-const { out } = parseArgs({ options: { out: { type: 'string', default: 'build/site' } } }).values
+const { out } = givenArguments({ options: { out: { type: 'string', default: 'build/site' } } }).values
 
 const COPIED = ['diagrams', 'docs/images']
 const PAGE = 'packages/inspector-page/static'

@@ -7,24 +7,20 @@
 //   --seed 123       the requests of an earlier run, which printed its seed
 //   --only 4711      one request of it, by the number that was printed with what was wrong
 import { spawnSync } from 'node:child_process'
-import { parseArgs } from 'node:util'
 import { attackFor } from '../test/fuzz/play.mjs'
 import { Target } from '../test/fuzz/target.mjs'
+import { givenArguments, wholeNumber } from './usage.mjs'
 
-const { values } = parseArgs({
+const { values } = givenArguments({
   options: {
     seconds: { type: 'string', default: '60' },
     seed: { type: 'string', default: String(Math.trunc(Math.random() * 2 ** 31)) },
     only: { type: 'string' },
   },
 })
-const whole = (/** @type {string} */ name, /** @type {string} */ text) => {
-  if (!/^\d+$/.test(text)) throw new Error(`--${name}: got ${text}, allowed: a whole number`)
-  return Number(text)
-}
-const seed = whole('seed', values.seed)
-const ms = whole('seconds', values.seconds) * 1000
-const only = values.only === undefined ? undefined : whole('only', values.only)
+const seed = wholeNumber('--seed', values.seed)
+const ms = wholeNumber('--seconds', values.seconds) * 1000
+const only = values.only === undefined ? undefined : wholeNumber('--only', values.only)
 
 const build = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
 if (build.status !== 0) throw new Error('the build has errors (above)')

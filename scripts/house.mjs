@@ -1,7 +1,6 @@
 // @ts-check
 // How the house stands: `npm run house`, with `--json` for programs, `--all` for what is behind
 // each count. A report, which fails nothing. Sizes of packages are those of what was built last.
-import { parseArgs } from 'node:util'
 import { circles } from './house/circles.mjs'
 import { docComments } from './house/comments.mjs'
 import { exportedNames } from './house/exports.mjs'
@@ -11,8 +10,9 @@ import { classes, files } from './house/sizes.mjs'
 import { ownTexts } from './house/sources.mjs'
 import { tarballs } from './house/tarballs.mjs'
 import { upward } from './house/upward.mjs'
+import { givenArguments } from './usage.mjs'
 
-const { values } = parseArgs({ options: { json: { type: 'boolean' }, all: { type: 'boolean' } } })
+const { values } = givenArguments({ options: { json: { type: 'boolean' }, all: { type: 'boolean' } } })
 
 const LINES_MAX = 300
 const MEMBERS_MAX = 40

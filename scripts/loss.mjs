@@ -24,7 +24,6 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { PEERS } from '../bench/peers.mjs'
 import { cellsOf, DIMENSIONS, nameOf } from '../test/loss/cells.mjs'
 import { CLIENTS_OF, plainestOf } from '../test/loss/clients.mjs'
@@ -34,6 +33,7 @@ import { generator } from '../test/support/random.mjs'
 import { playAll } from './loss/rounds.mjs'
 import { markdown, summary, writeBetweenMarkers } from './loss/table.mjs'
 import { addRound, emptyTally, isClean, lineOf, sumOf } from './loss/tally.mjs'
+import { givenArguments, wholeNumber } from './usage.mjs'
 
 /**
  * @typedef {import('./loss/tally.mjs').Tally} Tally
@@ -42,7 +42,7 @@ import { addRound, emptyTally, isClean, lineOf, sumOf } from './loss/tally.mjs'
  */
 
 const args = process.argv.slice(2)
-const { values } = parseArgs({
+const { values } = givenArguments({
   args: args.map((arg, at) => (arg === '--peers' && args[at + 1] !== 'only' ? '--peers=too' : arg)),
   options: {
     rounds: { type: 'string', default: '1' },
@@ -69,16 +69,12 @@ const { values } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 })
-const whole = (/** @type {string} */ name, /** @type {string} */ text) => {
-  if (!/^\d+$/.test(text)) throw new Error(`--${name}: got ${text}, allowed: a whole number`)
-  return Number(text)
-}
-const rounds = whole('rounds', values.rounds)
-const clients = whole('together', values.together ?? String(CLIENTS))
-const seed = whole('seed', values.seed)
-const show = whole('show', values.show)
-const lateMs = whole('late', values.late)
-const cap = values.cap === undefined ? rounds : whole('cap', values.cap)
+const rounds = wholeNumber('--rounds', values.rounds, 1)
+const clients = wholeNumber('--together', values.together ?? String(CLIENTS))
+const seed = wholeNumber('--seed', values.seed)
+const show = wholeNumber('--show', values.show)
+const lateMs = wholeNumber('--late', values.late)
+const cap = values.cap === undefined ? rounds : wholeNumber('--cap', values.cap)
 const RESULTS = '.results/loss'
 /** What is written, and about which protocols. @type {readonly [string, (protocol: Cell['protocol']) => boolean][]} */
 const LEDGERS =
@@ -129,7 +125,7 @@ async function playHere() {
     },
     spoiled: ({ cells: [cell], server }) => tallyOf(server, cell).spoiled++,
     lateMs,
-    processors: whole('jobs', values.jobs),
+    processors: wholeNumber('--jobs', values.jobs, 1),
   })
   const all = [...tallies.values()].map(({ open: _, ...tally }) => tally)
   mkdirSync(RESULTS, { recursive: true })

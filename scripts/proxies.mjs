@@ -17,13 +17,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { selfSigned } from '../build/src/tls/self-signed.js'
 import { prepareEnvoy } from '../test/loss/envoy.mjs'
 import { Load } from '../test/loss/load.mjs'
 import { envoy, haproxy, nginx, nginxReloaded, nginxReloadedOnly } from '../test/loss/proxies.mjs'
 import { freePort } from '../test/support/free-port.mjs'
 import { withUs } from '../test/support/with-us.mjs'
+import { givenArguments, wholeNumber } from './usage.mjs'
 
 const REPLICAS = 3
 /**
@@ -54,7 +54,7 @@ const PROXIES = {
 }
 const PROGRAM = fileURLToPath(new URL('../test/loss/proxied-replica.mjs', import.meta.url))
 
-const { values } = parseArgs({
+const { values } = givenArguments({
   options: {
     rounds: { type: 'string', default: '10' },
     proxy: { type: 'string', multiple: true, default: Object.keys(PROXIES) },
@@ -67,7 +67,9 @@ const { values } = parseArgs({
   },
 })
 
-const seed = Number(values.seed)
+const seed = wholeNumber('--seed', values.seed)
+const rounds = wholeNumber('--rounds', values.rounds, 1)
+const replaced = wholeNumber('--replaced', values.replaced)
 console.log(`seed ${seed}`)
 
 /** @param {number} port @param {object} options */
@@ -119,8 +121,8 @@ async function roll(which, mode) {
     for (const at of ports.keys()) await proxy.putBack(at)
     const load = new Load({ port, http2Port, seed, isEncrypted, hasWebSockets: inner !== 'h2c' })
     load.begin()
-    for (let round = 0; round < Number(values.rounds); round++) {
-      for (const [at, replicaPort] of ports.slice(0, Number(values.replaced)).entries()) {
+    for (let round = 0; round < rounds; round++) {
+      for (const [at, replicaPort] of ports.slice(0, replaced).entries()) {
         await proxy.takeOut(at)
         if (isRolled) {
           const exit = await /** @type {(typeof replicas)[number]} */ (replicas[at]).end()
@@ -132,7 +134,7 @@ async function roll(which, mode) {
     }
     await load.end()
     console.log(
-      `\n${proxy.name}${inner ? `, ${inner} to the replicas` : ''}, ${mode}, ${options.shutdownDelay}, ${values.server}${values.once ? ', once' : ''}, ${values.rounds} rounds of ${values.replaced} of ${REPLICAS} replicas; exit codes ${[...exits].map(([code, count]) => `${count} times ${code}`).join(', ')}`,
+      `\n${proxy.name}${inner ? `, ${inner} to the replicas` : ''}, ${mode}, ${options.shutdownDelay}, ${values.server}${values.once ? ', once' : ''}, ${rounds} rounds of ${replaced} of ${REPLICAS} replicas; exit codes ${[...exits].map(([code, count]) => `${count} times ${code}`).join(', ')}`,
     )
     let lost = [...exits].reduce((sum, [code, count]) => sum + (code === 0 ? 0 : count), 0)
     for (const [kind, { answered, ended, failed }] of Object.entries(load.tallies)) {

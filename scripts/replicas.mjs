@@ -9,7 +9,6 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { createStore, etcdEngine, storageOver } from '../packages/apiserver/dist/index.js'
 import { informer, kubectlGetWatch, until } from '../test/api-clients/ledgers.mjs'
 import { entryOf, notes } from '../test/api-clients/notes.mjs'
@@ -19,6 +18,7 @@ import { haproxy } from '../test/loss/proxies.mjs'
 import { EtcdProcess } from '../test/support/etcd-process.mjs'
 import { freePort } from '../test/support/free-port.mjs'
 import { withUs } from '../test/support/with-us.mjs'
+import { givenArguments, wholeNumber } from './usage.mjs'
 
 const REPLICAS = 3
 /** HAProxy looks each 100 ms, and has to be given a turn of a busy machine for it. */
@@ -28,7 +28,8 @@ const PAUSE_MS = 20
 const PATIENCE_MS = 120_000
 const PROGRAM = fileURLToPath(new URL('../test/api-clients/etcd-replica.mjs', import.meta.url))
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' } } })
+const { values } = givenArguments({ options: { rounds: { type: 'string', default: '3' } } })
+const rounds = wholeNumber('--rounds', values.rounds, 1)
 const folder = mkdtempSync(join(tmpdir(), 'quiesce-replicas-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
@@ -106,9 +107,9 @@ const ledgers = [
 ]
 try {
   for (const ledger of ledgers) await until(() => ledger.knows('first'), `the first event of ${ledger.name}`, ledgers, PATIENCE_MS)
-  console.log(`${proxy.name}: ${REPLICAS} replicas, each replaced ${values.rounds} times`)
+  console.log(`${proxy.name}: ${REPLICAS} replicas, each replaced ${rounds} times`)
   writers.begin({ writers: 4, readers: 2 })
-  for (let round = 0; round < Number(values.rounds); round++)
+  for (let round = 0; round < rounds; round++)
     for (const [at, replicaPort] of ports.entries()) {
       const exit = await /** @type {(typeof replicas)[number]} */ (replicas[at]).end()
       if (exit !== 0) faults.push(`replica ${at} ended with ${exit}`)

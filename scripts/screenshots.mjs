@@ -10,13 +10,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
 import sharp from 'sharp'
 import { browserLaunch } from './browser.mjs'
+import { givenArguments } from './usage.mjs'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
-const { values } = parseArgs({ options: { all: { type: 'string' } } })
+const { values } = givenArguments({ options: { all: { type: 'string' } } })
 
 /** The lives: what records each, and how long after the stop request its middle is. */
 const LIVES = {

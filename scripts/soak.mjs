@@ -5,24 +5,21 @@
 // between which their memory is measured. It fails when a client has lost something, when an exit
 // code is not 0, when a server that stays holds more and more, or when an audit log misses an answer.
 // `--seed 123` makes the choices of an earlier run.
-import { parseArgs } from 'node:util'
 import { nameOf } from '../test/loss/cells.mjs'
 import { generator } from '../test/support/random.mjs'
 import { playAll } from './loss/rounds.mjs'
 import { anyEnd } from './soak/ends.mjs'
 import { STANDING, Standing } from './soak/standing.mjs'
+import { givenArguments, wholeNumber } from './usage.mjs'
 
-const { values } = parseArgs({
+const { values } = givenArguments({
   options: {
     minutes: { type: 'string', default: '60' },
     seed: { type: 'string', default: String(Math.trunc(Math.random() * 2 ** 31)) },
   },
 })
-const whole = (/** @type {'minutes' | 'seed'} */ name) => {
-  if (!/^[1-9]\d*$/.test(values[name])) throw new Error(`--${name}: got ${values[name]}, allowed: a whole number above 0`)
-  return Number(values[name])
-}
-const [minutes, seed] = [whole('minutes'), whole('seed')]
+const minutes = wholeNumber('--minutes', values.minutes, 1)
+const seed = wholeNumber('--seed', values.seed, 1)
 /** Clients that were later than this say nothing about a server. */
 const LATE_MS = 100
 const TRIES = 2

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { refuseUsage } from './usage.mjs'
 
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
 const RESULTS = here('../test/upstream-storage/results.json')
@@ -18,7 +19,7 @@ const ENGINES = ['memory', 'file']
 const ATTEMPTS = 4
 
 const [engine, pattern = ''] = process.argv.slice(2)
-if (engine !== undefined && !ENGINES.includes(engine)) throw new Error(`engine: got ${engine}, allowed: ${ENGINES.join(', ')}`)
+if (engine !== undefined && !ENGINES.includes(engine)) refuseUsage(`engine: got ${engine}, allowed: ${ENGINES.join(', ')}`)
 
 const version = /k8s\.io\/apiserver (v\S+)/.exec(readFileSync(here('../bench/upstream/go.mod'), 'utf8'))?.[1]
 const folder = mkdtempSync(join(tmpdir(), 'quiesce-upstream-storage-'))
