@@ -319,6 +319,11 @@ describe('access', () => {
       })
       expect(reply.headers['content-security-policy']).not.toContain('unsafe')
     }
+    expect(await ask(`${url}report`, { headers: { ...bearer, Host: '[::ffff:127.0.0.1]' } })).toMatchObject({
+      status: 400,
+      body: 'Invalid host header\n',
+      headers: { 'content-type': expect.stringMatching(/^text\/plain/) as string },
+    })
     // Its Host cannot be read as one: it comes to no page.
     expect(await ask(`${url}report`, { headers: { ...bearer, Host: 'localhost/evil' } })).toMatchObject({
       status: 400,

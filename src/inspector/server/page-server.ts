@@ -38,6 +38,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml',
 }
+const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' }
 /** Streams and sockets at the same time: each browser tab has one. */
 const STREAMS_MAX = 16
 
@@ -86,7 +87,12 @@ export class PageServer {
     this.#official = new OfficialSockets(content.journal, content.definitionOf)
     // The globals stay: the process is the user's. A request without a Host, which HTTP/1.0 allows,
     // still needs a URL.
-    const answer = getRequestListener(this.#routes(token).fetch, { overrideGlobalObjects: false, hostname: 'localhost' })
+    const answer = getRequestListener(this.#routes(token).fetch, {
+      overrideGlobalObjects: false,
+      hostname: 'localhost',
+      // Failures of routes are answered by them: this is a request that the adapter cannot read.
+      errorHandler: (thrown) => new Response(`${toError(thrown).message}\n`, { status: 400, headers: TEXT }),
+    })
     const listener = (request: IncomingMessage, response: ServerResponse): void => {
       const refusal = strictReading(request)
       if (refusal) respond(response, refusal)
