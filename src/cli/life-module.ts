@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Property } from '#model'
-import { optionError, show, toError } from '../base/errors.ts'
+import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
 import { importOnly } from '../base/import-only.ts'
 import { isLife } from '../lifecycle/is-life.ts'
 import type { Life } from '../lifecycle/life.ts'
@@ -33,6 +33,16 @@ export const lifeModule = () => file(LIFE_MODULE_ALLOWED)
  * starts its server itself
  */
 export async function readLifeModule(label: string, path: string): Promise<LifeModule> {
+  try {
+    return await lifeModuleAt(label, path)
+  } catch (thrown) {
+    if (thrown instanceof QuiesceError) throw thrown
+    // What the module exports may fail as it is looked at, by a getter or a proxy.
+    throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it failed: ${firstLine(toError(thrown).message)})`, thrown)
+  }
+}
+
+async function lifeModuleAt(label: string, path: string): Promise<LifeModule> {
   const look = async (): Promise<{ module: Exports; life: unknown }> => {
     const module = await importModule(label, path, LIFE_MODULE_ALLOWED)
     const made: unknown = module['default'] ?? (makesApiServer(module) ? () => madeApiServer(path, module) : undefined)

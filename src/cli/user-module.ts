@@ -29,7 +29,8 @@ export async function importModule(label: string, path: string, allowed: string)
   try {
     return await settledValue<Exports>(import(pathToFileURL(resolve(path)).href))
   } catch (thrown) {
-    throw optionError(label, path, `${allowed} (${whyNotLoaded(path, toError(thrown))})`, thrown)
+    const error = toError(thrown)
+    throw optionError(label, path, `${allowed} (${whyNotLoaded(path, error)})`, error)
   }
 }
 

@@ -45,6 +45,11 @@ describe('no verdict is that of a module which', () => {
     }
   })
 
+  test.each(COMMANDS)('fails as its export is looked at: %s', async (...command) => {
+    const { code, stderr } = await looked(command, `export default { get fetch() { throw new Error('not yet') } }`)
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `quiesce: --config: got "FILE", allowed: ${ALLOWED} (it failed: not yet)\n` })
+  })
+
   test.each(COMMANDS)('throws in a callback: %s', async (...command) => {
     const { code, stderr } = await looked(command, `${LIFE}setImmediate(() => { throw new Error('no database') })`)
     expect({ code, stderr }).toEqual({ code: 2, stderr: refusal('it threw in a callback: no database') })
