@@ -37,10 +37,16 @@ export async function textOf(stream: Readable): Promise<string> {
 
 /**
  * Text as editors and shells of Windows save it: with a mark in front, which is no part of it, or
- * in UTF-16, which would be taken for UTF-8 with zeros in it.
+ * in UTF-16, which would be taken for UTF-8 with zeros in it. Of any other encoding the names in it
+ * would be others than were written. A character that is cut off at the end is what a journal ends
+ * with whose process was killed.
  */
 function decoded(bytes: Buffer): string {
   const [first, second] = bytes
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) throw new Error('it is text in UTF-16, allowed: UTF-8')
-  return new TextDecoder('utf-8').decode(bytes)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
+  } catch (cause) {
+    throw new Error('it is text in another encoding, allowed: UTF-8', { cause })
+  }
 }

@@ -85,4 +85,9 @@ describe('a file of Windows', () => {
     await expect(readConfigFile(path, signal)).rejects.toThrow('it is text in UTF-16, allowed: UTF-8')
     expect((await runCommand('report', path)).err).toBe(`quiesce: ${path}: it is text in UTF-16, allowed: UTF-8\n`)
   })
+
+  test('whose letters would be others in UTF-8 is refused', async () => {
+    const path = file('latin1.json', Buffer.from('{"bind-address": "caf\u00e9"}', 'latin1'))
+    await expect(readConfigFile(path, signal)).rejects.toThrow('it is text in another encoding, allowed: UTF-8')
+  })
 })
