@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { oneLine } from '../base/cells.ts'
 import { show } from '../base/errors.ts'
 import type { Flag } from '../options/kit/flags.ts'
 import { nearFlag } from './near-flag.ts'
@@ -66,7 +67,7 @@ export function readArguments(
       if (unknownAt === index) continue
       const name = label.replace(/^--?/, '')
       const hint = instead(absent, name) ?? nearFlag(name, flags)
-      problems.push(`${label}: unknown flag${hint || `, see ${command} --help`}`)
+      problems.push(`${oneLine(label)}: unknown flag${hint || `, see ${command} --help`}`)
       unknownAt = index
     } else if (flag.switch) {
       settings.set(flag.name, { given: value ?? true, label })

@@ -14,13 +14,17 @@ export async function runCli(host: CliHost): Promise<number | undefined> {
   const [command, ...args] = inLongWords(host.args)
   if (isCommand(command) && args.includes('--help')) return printed(host, (await import('./help.ts')).commandHelp(command))
   if (args.includes('--version') || command === '--version') return printed(host, `${packageJson().version}\n`)
-  if (args.includes('--help') || command === '--help') return printed(host, (await import('./help.ts')).mainHelp())
+  if (command === '--help' || (args.includes('--help') && hasNoPage(command))) return printed(host, (await import('./help.ts')).mainHelp())
   if (isCommand(command)) return usable(host, () => RUN[command](host, args))
-  if (command === undefined) return refused(host, [`no command was given, allowed: ${COMMANDS.join(', ')}; see quiesce --help`])
+  if (!command) return refused(host, [`no command was given, allowed: ${COMMANDS.join(', ')}; see quiesce --help`])
   if (command === MOVED.command) return refused(host, [MOVED.hint])
   if (command.startsWith('-')) return refused(host, [`${command}: unknown flag, see quiesce --help`])
   return refused(host, [`${command}: unknown command${didYouMean(command, COMMANDS) || ', see quiesce --help'}`])
 }
+
+/** What `quiesce --help` is the help of: words of its own, and flags that stand where a command belongs. */
+const hasNoPage = (command: string | undefined): boolean =>
+  command?.startsWith('-') === true || ['help', 'version', MOVED.command].includes(command ?? '')
 
 /** A command of a package of its own, which is not installed: main.ts runs it where it is. */
 const MOVED = {

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { oneLine } from '../base/cells.ts'
 import { QuiesceError } from '../base/errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
@@ -70,8 +71,8 @@ export function printed(host: CommandHost, output: string): ExitCode {
   return DONE
 }
 
-/** One line for each problem. */
+/** One line for each problem, without what a terminal obeys: names are as they were written. */
 export function refused({ program, stderr }: CommandHost, problems: readonly string[]): ExitCode {
-  for (const problem of problems) stderr.write(`${program}: ${problem}\n`)
+  for (const problem of problems) stderr.write(`${program}: ${oneLine(problem)}\n`)
   return BAD_USAGE
 }

@@ -140,7 +140,7 @@ export async function readRunSettings(sources: SettingsSources): Promise<RunSett
   const read = await readAll(RUN, sources)
   if ('problems' in read) return read
   const { options, own, operand, settings, wording } = read
-  if (operand === undefined) return { problems: [`run: no module was given, allowed: ${APP_ALLOWED}; see quiesce run --help`] }
+  if (!operand) return { problems: [`run: no module was given, allowed: ${APP_ALLOWED}; see quiesce run --help`] }
   const { config: _, ...rest } = own
   const ofRun = new Set(flagsOf(RUN_OPTIONS).map(({ name }) => name))
   const serverSettings = [...settings].flatMap(([name, setting]) => (ofRun.has(name) ? [] : [setting]))

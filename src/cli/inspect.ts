@@ -21,7 +21,7 @@ export async function inspectCommand(host: CliHost, args: readonly string[]): Pr
     options: { port, noOpen },
     operands: [path],
   } = readOptions('quiesce inspect', INSPECT_OPTIONS, args, 1)
-  if (path === undefined)
+  if (path === undefined || path === '')
     throw new QuiesceError('ERR_OPTION_INVALID', 'inspect: no file was given, allowed: a report, a journal or a counter-example')
   const recording = await recordingOf(path, host.earlyStop)
   if (!recording) return 0

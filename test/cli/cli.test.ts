@@ -52,6 +52,16 @@ describe('the command line', () => {
     ])
       expect(await run(args)).toEqual(await run(['serve', '--help']))
     expect(await run(['--nope'])).toMatchObject({ code: 2, err: 'quiesce: --nope: unknown flag, see quiesce --help\n' })
+    for (const args of [
+      ['help', 'help'],
+      ['--port', '1', '--help'],
+    ])
+      expect(await run(args)).toEqual(await run(['--help']))
+    for (const args of [
+      ['help', 'serv'],
+      ['serv', '--help'],
+    ])
+      expect(await run(args)).toMatchObject({ code: 2, out: '', err: 'quiesce: serv: unknown command (did you mean "serve"?)\n' })
     expect(await run(['serve', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--shutdown-delay-duration DURATION') })
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
     for (const args of [
@@ -63,6 +73,26 @@ describe('the command line', () => {
       ...COMMANDS.map((command) => [command, '-v']),
     ])
       expect(await run(args)).toEqual(await run(['--version']))
+  })
+
+  test.each([
+    [['ev\u001b[2Jil\nline'], 'evil line: unknown command, see quiesce --help'],
+    [['report', '--\u202Eev\nil'], '-- ev il: unknown flag, see quiesce report --help'],
+    [['serve', '--\u202Eev\nil'], '-- ev il: unknown flag, see quiesce serve --help'],
+    [['serve', '\u202Eevil\u0085'], '" evil ": unexpected argument, see quiesce serve --help'],
+    [['inspect', '/no\u001b[2J/file'], "/no/file: ENOENT: no such file or directory, stat '/no/file'"],
+  ])('repeats nothing that a terminal obeys: %j', async (args, why) => {
+    expect(await run(args)).toMatchObject({ code: 2, err: `quiesce: ${why}\n` })
+  })
+
+  test.each([
+    [[''], /^no command was given, allowed: run, serve, /],
+    [['run', ''], /^run: no module was given, allowed: /],
+    [['inspect', ''], /^inspect: no file was given, allowed: /],
+    [['report', ''], /^report: no file was given, allowed: /],
+  ])('takes an empty argument for none: %j', async (args, why) => {
+    const { code, err } = await run(args)
+    expect({ code, why: err.replace(/^quiesce: /, '') }).toEqual({ code: 2, why: expect.stringMatching(why) })
   })
 
   test('lists every command with what it does, and an example of each', async () => {
@@ -299,6 +329,12 @@ describe('quiesce report', () => {
     ['a worker of a cluster whose primary is gone', { reason: { kind: 'disconnected' } }],
   ])('prints the report of %s', async (_, change) => {
     expect(await run(['report', '-'], { stdin: changed(change) })).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('knows no bound where the schema has none', async () => {
+    const { signals } = JSON.parse(report) as { readonly signals: readonly object[] }
+    const late = { signals: signals.map((signal) => ({ ...signal, at: 1e300 })) }
+    expect((await run(['report', '-'], { stdin: changed(late) })).err).toBe('')
   })
 
   test('says in one line that a file is garbage', async () => {
