@@ -22,7 +22,7 @@ export async function runCli(host: CliHost): Promise<number | undefined> {
   return refused(host, [`${command}: unknown command${didYouMean(command, COMMANDS) || ', see quiesce --help'}`])
 }
 
-/** What `quiesce --help` is the help of: words of its own, and flags that stand where a command belongs. */
+/** Whether it is a word of `quiesce` itself, or a flag that stands where a command belongs. */
 const hasNoPage = (command: string | undefined): boolean =>
   command?.startsWith('-') === true || ['help', 'version', MOVED.command].includes(command ?? '')
 

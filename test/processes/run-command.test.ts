@@ -271,6 +271,18 @@ describe('quiesce run --watch', () => {
     expect(await program.ended()).toMatchObject({ code: 0, signal: null })
   })
 
+  test('a module that has closed the channel to the watcher is replaced like any other', async () => {
+    const { app, write } = packageOf()
+    const answering = (what: string): string => `process.disconnect?.()\nexport default () => new Response('${what}')\n`
+    write('src/app.js', answering('old'))
+    const program = runs(app, '--watch', ...ADDRESS)
+    expect(await (await fetch(await urlOf(program))).text()).toBe('old')
+    write('src/app.js', answering('new'))
+    expect(await (await fetch(await urlOf(program, 2))).text()).toBe('new')
+    program.signal('SIGTERM')
+    expect(await program.ended()).toMatchObject({ code: 0, signal: null })
+  })
+
   test('a stop while it waits ends it', async () => {
     const { app, write } = packageOf()
     write('src/app.js', 'export default 42\n')

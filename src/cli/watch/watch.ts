@@ -90,8 +90,10 @@ class Generations {
     }
     this.#isStale = true
     this.#say(`${file} has changed: draining generation ${this.#count}`)
-    // Not a signal, which Windows does not have, and whose second one would be by force.
-    this.#running.send('shutdown', () => {})
+    // Not a signal, which Windows does not have, and whose second one would be by force; but a
+    // module that has closed the channel hears nothing else.
+    if (this.#running.connected) this.#running.send('shutdown', () => {})
+    else this.#running.kill('SIGTERM')
     this.#expectAnswer(this.#running)
   }
 
