@@ -246,4 +246,77 @@ else
       const watch = recorder(store, withPrefix('/'))
       await expect.poll(() => watch.state.revision).toBeDefined()
     })
+
+    test.each(['', '/shop'])('needs no more than what begins with its prefix, %j, and a slash', async (prefix) => {
+      const etcd = await start()
+      const etcdctl = (...args: readonly string[]): void =>
+        void execFileSync('etcdctl', [`--endpoints=${etcd.endpoint}`, ...args], {
+          env: { ...process.env, ETCDCTL_API: '3' },
+          stdio: 'pipe',
+        })
+      etcdctl('user', 'add', 'root:secret')
+      etcdctl('role', 'add', 'own')
+      etcdctl('role', 'grant-permission', 'own', '--prefix=true', 'readwrite', `${prefix}/`)
+      etcdctl('user', 'add', 'server:secret')
+      etcdctl('user', 'grant-role', 'server', 'own')
+      etcdctl('auth', 'enable')
+      const { store } = await opened(`etcd://${etcd.endpoint}${prefix}`, { user: 'server', password: 'secret' })
+      const first = await store.put({ key: '/a', value: bytes('1') })
+      await store.put({ key: '/a', value: bytes('2') })
+      const newest = await store.revision()
+      expect(newest).toBe(((first.isDone && first.revision) || 0) + 1)
+      expect((await store.range({ from: '' })).count).toBe(1)
+      const watch = recorder(store, { ...withPrefix('/'), after: newest - 1 })
+      await watch.upTo(newest)
+      await store.compact(newest)
+      await expect(store.get('/a', newest - 1)).rejects.toMatchObject({ reason: 'compacted', details: { compacted: newest } })
+      const outside = etcdEngine(`etcd://${etcd.endpoint}/other`)
+      const other = await outside.open({ signal: new AbortController().signal, onCondition: () => {} })
+      onTestFinished(() => other.close())
+      await expect(other.revision()).rejects.toThrow(/other refuses: etcdserver: /)
+    })
+
+    test('does not say of the write that fills it that nothing was changed', async () => {
+      const etcd = await start('--quota-backend-bytes=3000000')
+      const { store, conditions } = await opened(`etcd://${etcd.endpoint}/shop`, { healthInterval: '1h' })
+      const reasons: string[] = []
+      const wrong: string[] = []
+      for (let at = 0; at < 6; at++) {
+        const reason = await reasonOf(store.put({ key: `/${at}`, value: new Uint8Array(1_000_000) }))
+        const isThere = (await store.get(`/${at}`)).entry !== undefined
+        if (reason !== 'unknown' && isThere !== (reason === 'done')) wrong.push(`${at}: ${reason}`)
+        reasons.push(reason)
+      }
+      expect(wrong).toEqual([])
+      expect(reasons.filter((reason) => reason === 'unknown')).toHaveLength(1)
+      expect(reasons.at(-1)).toBe('unavailable')
+      expect(conditions).toEqual(['degraded'])
+    })
   })
+
+type Reply = (error: { readonly code: number; readonly details: string } | null, answer?: Buffer) => void
+
+test.each([
+  ['an answer that cannot be read', null, Buffer.from([0xff])],
+  ['a stream that ends with an error of its own', { code: 13, details: 'Received RST_STREAM with code 2' }, undefined],
+  ['a proxy that has lost its etcd', { code: 2, details: 'Received HTTP status code 500' }, undefined],
+] as const)('a write that ends with %s may have been done', async (_, error, answer) => {
+  const { Server, ServerCredentials } = await loadGrpc()
+  const proxy = new Server()
+  const asIs = (bytes: Buffer): Buffer => bytes
+  const rest = { requestStream: false, responseStream: false, requestSerialize: asIs, responseSerialize: asIs } as const
+  const call = (path: string) => ({ ...rest, path: `/etcdserverpb.${path}`, requestDeserialize: asIs, responseDeserialize: asIs })
+  proxy.addService(
+    { status: call('Maintenance/Status'), txn: call('KV/Txn') },
+    {
+      status: (_request: unknown, reply: Reply) => reply(null, Buffer.alloc(0)),
+      txn: (_request: unknown, reply: Reply) => reply(error, answer),
+    },
+  )
+  onTestFinished(() => proxy.forceShutdown())
+  const port = await new Promise<number>((resolve, reject) =>
+    proxy.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (failed, bound) => (failed ? reject(failed) : resolve(bound))),
+  )
+  const { store } = await opened(`etcd://127.0.0.1:${port}/shop`, { healthInterval: '1h' })
+  expect(await reasonOf(store.put({ key: '/a', value: bytes('1') }))).toBe('unknown')
+})

@@ -177,5 +177,14 @@ export const isLost = (thrown: unknown): boolean => [1, 4, UNAVAILABLE].includes
 export const isUnsent = (thrown: unknown): boolean =>
   codeOf(thrown) === UNAVAILABLE && /^(No connection established|Name resolution failed|etcdserver: no leader)/.test(detailsOf(thrown))
 
+/** The codes with which etcd says that it does not do what it is asked. */
+const REFUSALS: ReadonlySet<number | undefined> = new Set([INVALID_ARGUMENT, 5, 7, 8, 9, 11, UNAUTHENTICATED])
+
+/**
+ * Whether etcd has refused a request. Whatever else ends a call, an answer that cannot be read as
+ * well, leaves open what has become of it.
+ */
+export const isRefused = (thrown: unknown): boolean => REFUSALS.has(codeOf(thrown)) && detailsOf(thrown).startsWith('etcdserver: ')
+
 const isTokenInvalid = (thrown: unknown): boolean =>
   codeOf(thrown) === UNAUTHENTICATED || (codeOf(thrown) === INVALID_ARGUMENT && detailsOf(thrown).includes('auth'))

@@ -1,7 +1,6 @@
 import { type Clock, checkArguments, type Duration, optionError, parseDuration, systemClock } from '../../engine.ts'
 import type { StoreEngine } from '../key-value-store.ts'
-import { StoreError } from '../store-error.ts'
-import { detailsOf, EtcdClient, type EtcdTls, isLost, loadGrpc } from './etcd-client.ts'
+import { EtcdClient, type EtcdTls, loadGrpc } from './etcd-client.ts'
 import { ETCD } from './etcd-messages.ts'
 import { EtcdStore } from './etcd-store.ts'
 import { lostError } from './etcd-watch.ts'
@@ -70,7 +69,7 @@ export function etcdEngine(url: string, options: EtcdEngineOptions = {}): StoreE
         return new EtcdStore({ name, client, prefix, clock, compactionMs, healthMs, hasProgress: ordersProgress(version), ...context })
       } catch (thrown) {
         client.close()
-        throw isLost(thrown) ? lostError(name, thrown) : new StoreError('unavailable', `${name} refuses: ${detailsOf(thrown)}`, {}, thrown)
+        throw lostError(name, thrown)
       }
     },
   }

@@ -44,6 +44,11 @@ export class EtcdHealth {
     return this.#condition.is === 'lost' ? this.#condition.error : undefined
   }
 
+  /** Whether etcd is known to take no writes. */
+  get isDegraded(): boolean {
+    return this.#condition.is === 'degraded'
+  }
+
   /** Looks at once: a call or a watch has had no answer. */
   lookSoon(): void {
     if (this.#isClosed || this.#isLooking || this.#condition.is === 'lost') return

@@ -16,7 +16,7 @@ import type {
   Written,
 } from '../key-value-store.ts'
 import { compactedError, futureError, StoreError, storeClosed } from '../store-error.ts'
-import { detailsOf, type EtcdClient, isLost, isUnsent } from './etcd-client.ts'
+import { detailsOf, type EtcdClient, isRefused, isUnsent } from './etcd-client.ts'
 import { EtcdCompactor } from './etcd-compactor.ts'
 import { EtcdHealth } from './etcd-health.ts'
 import { COMPARES, ETCD, type EtcdEntry, type RangeAnswer, TARGETS } from './etcd-messages.ts'
@@ -24,6 +24,11 @@ import { EtcdWatch, lostError } from './etcd-watch.ts'
 
 /** Ends the key of a mark in a range: no name of an object has it. */
 const MARK = '\x7fprogress'
+/**
+ * Begins every key of a store. It is asked for where any key will do: a key of etcd is not empty,
+ * and a user may be allowed no more than what begins with `PREFIX/`.
+ */
+const ROOT = '/'
 
 export interface EtcdStoreParts extends OpenContext {
   readonly name: string
@@ -63,7 +68,7 @@ export class EtcdStore implements KeyValueStore {
   }
 
   async revision(): Promise<number> {
-    return (await this.#read({ key: this.#own(''), limit: 1, keys_only: true })).header?.revision ?? 0
+    return (await this.#read({ key: this.#own(ROOT), keys_only: true })).header?.revision ?? 0
   }
 
   async get(key: string, at?: number): Promise<Got> {
@@ -187,12 +192,13 @@ export class EtcdStore implements KeyValueStore {
     this.#checkOpen()
     // A write that is sent to a lost etcd may be done much later, so it is not sent.
     if (this.#health.lost !== undefined) throw this.#health.lost
+    const wasFull = this.#health.isDegraded
     const written = this.#parts.client.call(ETCD.txn, request, { isRepeatable: false })
     this.#underWay.add(written)
     try {
       return await written
     } catch (thrown) {
-      throw this.#writeError(thrown)
+      throw this.#writeError(thrown, wasFull)
     } finally {
       this.#underWay.delete(written)
     }
@@ -206,23 +212,19 @@ export class EtcdStore implements KeyValueStore {
     return lostError(this.#parts.name, thrown)
   }
 
-  #writeError(thrown: unknown): StoreError {
+  /** @param wasFull whether it was known that etcd has no space, when the write was sent */
+  #writeError(thrown: unknown, wasFull: boolean): StoreError {
     const details = detailsOf(thrown)
     if (/request is too large|larger than max/.test(details))
       return new StoreError('too-large', `the value is too large for etcd: ${details}`, {}, thrown)
     if (details.includes('database space exceeded')) {
       const error = new StoreError('unavailable', `etcd has no space left and refuses writes: ${details}`, {}, thrown)
       this.#health.degrade(error)
-      return error
+      // The write with which it becomes full is done, and answered like those that are refused.
+      return wasFull ? error : unknownError(thrown)
     }
     this.#health.lookSoon()
-    if (isUnsent(thrown) || !isLost(thrown)) return lostError(this.#parts.name, thrown)
-    return new StoreError(
-      'unknown',
-      `etcd did not answer a write in time; the write may have been done, or may still be done: ${details}`,
-      {},
-      thrown,
-    )
+    return isUnsent(thrown) || isRefused(thrown) ? lostError(this.#parts.name, thrown) : unknownError(thrown)
   }
 
   /**
@@ -241,7 +243,7 @@ export class EtcdStore implements KeyValueStore {
         stream.cancel()
       })
       stream.on('error', () => resolve(0))
-      stream.write({ create_request: { key: this.#own(''), start_revision: 1 } })
+      stream.write({ create_request: { key: this.#own(ROOT), start_revision: 1 } })
     }).finally(() => clock.clearTimeout(timer))
   }
 
@@ -267,7 +269,7 @@ export class EtcdStore implements KeyValueStore {
 
   /** Keys begin with a slash; the character behind it ends a range of all of them. */
   #rangeOf({ from, to = '0' }: KeyRange): { readonly key: Buffer; readonly rangeEnd: Buffer } {
-    return { key: this.#own(from === '' ? '/' : from), rangeEnd: this.#own(to) }
+    return { key: this.#own(from === '' ? ROOT : from), rangeEnd: this.#own(to) }
   }
 
   #keyOf({ key }: EtcdEntry): string {
@@ -283,6 +285,14 @@ export class EtcdStore implements KeyValueStore {
     }
   }
 }
+
+const unknownError = (thrown: unknown): StoreError =>
+  new StoreError(
+    'unknown',
+    `etcd did not say what has become of a write; it may have been done, or may still be done: ${detailsOf(thrown)}`,
+    {},
+    thrown,
+  )
 
 const isMark = ({ key }: Pick<EtcdEntry, 'key'>): boolean => key.subarray(-MARK.length).toString() === MARK
 

@@ -2,7 +2,7 @@ import type { ClientDuplexStream } from '@grpc/grpc-js'
 import type { Clock } from '../../engine.ts'
 import type { KeyValue, StoreChange, StoreWatcher } from '../key-value-store.ts'
 import { StoreError } from '../store-error.ts'
-import { detailsOf, type EtcdClient } from './etcd-client.ts'
+import { detailsOf, type EtcdClient, isRefused } from './etcd-client.ts'
 import type { EtcdEntry, EtcdEvent, WatchAnswer } from './etcd-messages.ts'
 
 /** The time in milliseconds between two attempts to open the stream of a watch. */
@@ -228,4 +228,4 @@ export class EtcdWatch {
 }
 
 export const lostError = (name: string, thrown: unknown): StoreError =>
-  new StoreError('unavailable', `${name} cannot be reached: ${detailsOf(thrown)}`, {}, thrown)
+  new StoreError('unavailable', `${name} ${isRefused(thrown) ? 'refuses' : 'cannot be reached'}: ${detailsOf(thrown)}`, {}, thrown)
