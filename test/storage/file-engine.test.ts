@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -90,6 +91,9 @@ else {
     expect(() => fileEngine({ path: '' })).toThrow('path of fileEngine()')
     expect(() => fileEngine({ path: 'a', history: -1 })).toThrow('history of fileEngine()')
     expect(() => fileEngine({ path: 'a', compactionInterval: Number.NaN })).toThrow('compactionInterval of fileEngine()')
+    // With such a revision the next ones would be no numbers any more, or none that clients may send.
+    for (const revision of [Number.MAX_SAFE_INTEGER, 1e15])
+      expect(() => fileEngine({ path: 'a', revision })).toThrow('revision of fileEngine()')
   })
 
   test('a file has one process at a time, and the next one as soon as that is killed', async () => {
@@ -173,6 +177,17 @@ else {
     expect(threads[1]?.threadId).toBe(-1)
     expect(await (await openFile({ path })).revision()).toBe(2)
   })
+
+  test.for(['store.db', ':memory:', 'file:store?mode=memory'])(
+    '%s is a file in the folder of the process, and no name of SQLite’s own',
+    async (path) => {
+      const folder = await folderOf()
+      const life = new StoreProcess({ path }, ['sh', '-c', `cd ${folder} && exec "$@"`, 'sh'])
+      await life.hears((said) => 'opened' in said)
+      expect(await life.put('/a', 1)).toMatchObject({ isDone: true })
+      expect(existsSync(join(folder, path))).toBe(true)
+    },
+  )
 
   describe('a disk that is full', () => {
     test('is said, keeps nothing that was refused, and is written to again without a restart', async () => {
@@ -597,6 +612,22 @@ else {
         status: 2,
         stderr: expect.stringContaining('a file that is not there yet'),
       })
+      // None of these is begun with, as a server would take it for the whole.
+      const lines = stdout.split('\n')
+      for (const [wrong, said] of [
+        [lines.slice(0, 2), 'all 2 keys'],
+        [[lines[0], '{"key":"/a"}', lines[2]], 'line 2'],
+        [[lines[0], 'null', lines[2]], 'line 2'],
+        [[lines[0], lines[1], '{"key":"/b","te'], 'line 3'],
+        [[lines[0]?.replace('4', '9007199254740991'), ...lines.slice(1, 3)], 'EXPORTED'],
+      ] as const) {
+        writeFileSync(exported, wrong.join('\n'))
+        expect(command('import', join(folder, 'wrong.db'), exported)).toMatchObject({ status: 2, stderr: expect.stringContaining(said) })
+        expect(readdirSync(folder).filter((name) => name.startsWith('wrong'))).toEqual([])
+      }
+      writeFileSync(join(folder, 'wrong.db-wal'), 'of another file')
+      writeFileSync(exported, stdout)
+      expect(command('import', join(folder, 'wrong.db'), exported)).toMatchObject({ status: 2, stderr: expect.stringContaining('-wal') })
       expect(command('verify', join(folder, 'none.db')).status).toBe(2)
       expect(command('mend', path)).toMatchObject({ status: 2, stderr: expect.stringContaining('verify, compact, export, import') })
     })

@@ -1,8 +1,8 @@
-import { createReadStream, existsSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { look, optionError } from '../engine.ts'
 import { fileEngine, verifyFile } from '../store/file-engine.ts'
-import type { KeyValueStore } from '../store/key-value-store.ts'
+import { isFirstRevision, type KeyValueStore } from '../store/key-value-store.ts'
 import { StoreError } from '../store/store-error.ts'
 import { type CommandHost, printed, refused } from './engine-command.ts'
 
@@ -55,7 +55,8 @@ const ACTIONS: ReadonlyMap<string, { readonly operands: number; readonly run: Ac
       run: async (host: CommandHost, file: string) => {
         await opened(existing(file), async (store) => {
           const revision = await store.revision()
-          host.stdout.write(`${JSON.stringify({ quiesceStorage: EXPORT_VERSION, revision })}\n`)
+          const { count: keys } = await store.range({ from: '', at: revision, limit: 0 })
+          host.stdout.write(`${JSON.stringify({ quiesceStorage: EXPORT_VERSION, revision, keys })}\n`)
           for (let from = ''; ; ) {
             const { entries, count } = await store.range({ from, at: revision, limit: STEP })
             for (const { key, value } of entries) host.stdout.write(`${JSON.stringify({ key, ...written(value) })}\n`)
@@ -69,30 +70,20 @@ const ACTIONS: ReadonlyMap<string, { readonly operands: number; readonly run: Ac
     import: {
       operands: 2,
       run: async (_: CommandHost, file: string, from = '') => {
-        if (isThere(file)) throw optionError('FILE', file, 'a file that is not there yet')
-        const lines = createInterface(createReadStream(existing(from)))[Symbol.asyncIterator]()
-        const head = read(String((await lines.next()).value), 1)
-        if (head['quiesceStorage'] !== EXPORT_VERSION)
-          throw optionError('EXPORTED', from, 'what quiesce-apiserver storage export has printed')
-        let keys = 0
-        await opened(
-          file,
-          async (store) => {
-            let writes: Promise<unknown>[] = []
-            for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
-              const { key, text, base64 } = read(line.value, ++keys + 1)
-              writes.push(
-                store.put({ key: String(key), value: Buffer.from(String(text ?? base64), text === undefined ? 'base64' : 'utf8') }),
-              )
-              if (writes.length < STEP) continue
-              await Promise.all(writes)
-              writes = []
-            }
-            await Promise.all(writes)
-          },
-          Number(head['revision']),
-        )
-        return `${file} has ${keys} keys, at revisions behind ${head['revision']}\n`
+        // A log would become that of the new file.
+        for (const there of [file, `${file}-wal`]) if (isThere(there)) throw optionError('FILE', there, 'a file that is not there yet')
+        const part = `${file}.part`
+        const remove = (): void => [part, `${part}-wal`].forEach((each) => void rmSync(each, { force: true }))
+        remove()
+        try {
+          const { keys, revision } = await imported(existing(from), part)
+          // In one step: what is cut off in the middle is no file that a server could begin with.
+          renameSync(part, file)
+          return `${file} has ${keys} keys, at revisions behind ${revision}\n`
+        } catch (thrown) {
+          remove()
+          throw thrown
+        }
       },
     },
   }),
@@ -113,6 +104,41 @@ export async function storageCommand(host: CommandHost, args: readonly string[])
     refused(host, [thrown.message])
     return DAMAGED
   }
+}
+
+/**
+ * Makes a file of what was exported.
+ * @throws QuiesceError ERR_OPTION_INVALID for what is not all of an export
+ */
+async function imported(from: string, file: string): Promise<{ readonly keys: number; readonly revision: number }> {
+  const lines = createInterface(createReadStream(from))[Symbol.asyncIterator]()
+  const { quiesceStorage, revision, keys } = read(String((await lines.next()).value), 1)
+  if (quiesceStorage !== EXPORT_VERSION || !isFirstRevision(revision) || typeof keys !== 'number')
+    throw optionError('EXPORTED', from, 'what quiesce-apiserver storage export has printed')
+  let done = 0
+  await opened(
+    file,
+    async (store) => {
+      let writes: Promise<unknown>[] = []
+      for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
+        const { key, text, base64 } = read(line.value, ++done + 1)
+        const [value, encoding] = text === undefined ? ([base64, 'base64'] as const) : ([text, 'utf8'] as const)
+        if (typeof key !== 'string' || typeof value !== 'string')
+          throw optionError(`EXPORTED, line ${done + 1}`, line.value, 'a key with its text or base64')
+        const write = store.put({ key, value: Buffer.from(value, encoding) })
+        // It is looked at with the others, after more lines have been read.
+        write.catch(() => {})
+        writes.push(write)
+        if (writes.length < STEP) continue
+        await Promise.all(writes)
+        writes = []
+      }
+      await Promise.all(writes)
+    },
+    revision,
+  )
+  if (done !== keys) throw optionError('EXPORTED', from, `all ${keys} keys of the export; ${done} are in it`)
+  return { keys, revision }
 }
 
 async function opened(path: string, work: (store: KeyValueStore) => Promise<void>, revision = 1): Promise<void> {
@@ -140,7 +166,8 @@ function written(value: Uint8Array): { readonly text: string } | { readonly base
 
 function read(line: string, number: number): Readonly<Record<string, unknown>> {
   try {
-    return JSON.parse(line) as Readonly<Record<string, unknown>>
+    const value: unknown = JSON.parse(line)
+    return value instanceof Object ? (value as Readonly<Record<string, unknown>>) : {}
   } catch (error) {
     throw optionError(`EXPORTED, line ${number}`, line, 'a line of JSON', error)
   }

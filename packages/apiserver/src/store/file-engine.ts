@@ -1,8 +1,9 @@
 import { isBuiltin } from 'node:module'
+import { resolve } from 'node:path'
 import { type Clock, checkArguments, optionError, parseDuration, QuiesceError, systemClock, withFields } from '../engine.ts'
 import { FileStore } from './file-store.ts'
 import { FileThreadClient } from './file-thread-client.ts'
-import type { StoreEngine } from './key-value-store.ts'
+import { isFirstRevision, REVISION_FIRST_MAX, type StoreEngine } from './key-value-store.ts'
 
 export interface FileEngineOptions {
   /**
@@ -43,13 +44,16 @@ export function fileEngine(options: FileEngineOptions, clock: Clock = systemCloc
   if (typeof path !== 'string' || path === '' || path.includes('\0')) throw optionError('path of fileEngine()', path, 'the path of a file')
   const historyMs = parseDuration('history of fileEngine()', history)
   const compactionMs = parseDuration('compactionInterval of fileEngine()', compactionInterval)
-  if (!Number.isSafeInteger(revision) || revision < 1) throw optionError('revision of fileEngine()', revision, 'a whole number from 1 on')
+  if (!isFirstRevision(revision) || revision < 1)
+    throw optionError('revision of fileEngine()', revision, `a whole number from 1 to ${REVISION_FIRST_MAX}`)
   requireSqlite(path)
+  // The process may change its folder while the file is open; and no name is one of SQLite's own.
+  const file = resolve(path)
   return {
     name: `file:${path}`,
     check: 'storage',
     open: async (context) => {
-      const store = new FileStore({ path, historyMs, compactionMs, isVerified: verify, revision }, context, clock)
+      const store = new FileStore({ path: file, historyMs, compactionMs, isVerified: verify, revision }, context, clock)
       await store.open()
       return store
     },

@@ -200,6 +200,15 @@ export type StoreCondition =
   | { readonly is: 'degraded'; readonly error: StoreError }
   | { readonly is: 'lost'; readonly error: StoreError }
 
+/**
+ * The largest revision that a store may begin behind: clients send revisions of 15 digits at most,
+ * and there has to be room for those that come.
+ */
+export const REVISION_FIRST_MAX = 1e14
+
+export const isFirstRevision = (given: unknown): given is number =>
+  Number.isSafeInteger(given) && (given as number) >= 0 && (given as number) <= REVISION_FIRST_MAX
+
 /** The range of all keys that begin with a text. */
 export const withPrefix = (prefix: string): KeyRange =>
   prefix === '' ? { from: '' } : { from: prefix, to: prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1) }

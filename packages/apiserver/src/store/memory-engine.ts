@@ -4,12 +4,14 @@ import {
   type DeleteWrite,
   type Expectation,
   type Got,
+  isFirstRevision,
   isInRange,
   type KeyValue,
   type KeyValueStore,
   type PutWrite,
   type Ranged,
   type RangeQuery,
+  REVISION_FIRST_MAX,
   type StoreChange,
   type StoreEngine,
   type StoreWatch,
@@ -42,7 +44,8 @@ export function memoryEngine(options: MemoryEngineOptions = {}, clock: Clock = s
   checkArguments('memoryEngine(options?)', [options, 'an object of options'])
   const { history = HISTORY_DEFAULT, revision } = options
   if (!isCount(history)) throw optionError('history of memoryEngine()', history, 'a whole number from 0 on')
-  if (revision !== undefined && !isCount(revision)) throw optionError('revision of memoryEngine()', revision, 'a whole number from 0 on')
+  if (revision !== undefined && !isFirstRevision(revision))
+    throw optionError('revision of memoryEngine()', revision, `a whole number from 0 to ${REVISION_FIRST_MAX}`)
   return { name: 'memory', open: () => new MemoryStore(history, revision ?? clock.wall()) }
 }
 
