@@ -189,6 +189,24 @@ else {
     },
   )
 
+  test('a process exits though a call of the system does not return to the thread', async () => {
+    const path = join(await folderOf(), 'store.db')
+    // What reads a pipe waits until there is one that writes it.
+    spawnSync('mkfifo', [`${path}-wal`])
+    const program = `
+      import { fileEngine } from ${JSON.stringify(new URL('../../packages/apiserver/dist/index.js', import.meta.url).href)}
+      fileEngine({ path: ${JSON.stringify(path)} }).open({ signal: new AbortController().signal, onCondition: () => {} })
+      setTimeout(() => process.exit(5), 300)`
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'inherit', 'pipe'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let said = ''
+    child.stderr.on('data', (chunk) => {
+      said += String(chunk)
+    })
+    expect(await new Promise((resolve) => void child.on('close', (...how) => resolve(how)))).toEqual([null, 'SIGKILL'])
+    expect(said).toContain('the disk of the file storage does not answer')
+  })
+
   describe('a disk that is full', () => {
     test('is said, keeps nothing that was refused, and is written to again without a restart', async () => {
       const folder = await folderOf()

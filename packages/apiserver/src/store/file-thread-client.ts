@@ -7,6 +7,9 @@ import { logDamage } from './log-damage.ts'
 import { sqliteRefusal } from './sqlite-refusal.ts'
 import { StoreError } from './store-error.ts'
 
+/** The time in milliseconds for which an exit waits for a call of the system to return. */
+const EXIT_MS = 500
+
 interface Asked {
   readonly resolve: (answer: never) => void
   readonly reject: (error: StoreError) => void
@@ -24,19 +27,29 @@ const PROGRAM = `const __name = (named) => named;(${fileThread.toString()})(requ
 export class FileThreadClient {
   readonly #worker: Worker
   readonly #asked = new Map<number, Asked>()
+  /** How many operations the thread has not done yet, which it counts down. */
+  readonly #owed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   #id = 0
   #isEnded = false
 
   /** @param lost called when it ends without having been told to */
   constructor(lost: (error: StoreError) => void) {
-    this.#worker = new Worker(PROGRAM, { eval: true, execArgv: ['--disable-warning=ExperimentalWarning'], name: 'quiesce file storage' })
+    this.#worker = new Worker(PROGRAM, {
+      eval: true,
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      name: 'quiesce file storage',
+      workerData: { owed: this.#owed },
+    })
     this.#worker.unref()
+    const onExit = (): void => this.#leave()
+    process.on('exit', onExit)
     let why: unknown
     this.#worker.on('message', (reply: Reply) => this.#answer(reply))
     this.#worker.on('error', (error) => {
       why = error
     })
     this.#worker.on('exit', () => {
+      process.off('exit', onExit)
       const wasEnded = this.#isEnded
       this.#isEnded = true
       const message = `the thread that writes the file has ended${why === undefined ? '' : `: ${String(why)}`}`
@@ -54,6 +67,7 @@ export class FileThreadClient {
     const id = this.#id++
     this.#asked.set(id, { resolve: resolve as Asked['resolve'], reject, isWrite: request.op === 'write' })
     this.#worker.ref()
+    Atomics.add(this.#owed, 0, 1)
     this.#worker.postMessage({ id, request }, transfer as ArrayBuffer[])
     return promise
   }
@@ -61,6 +75,18 @@ export class FileThreadClient {
   async end(): Promise<void> {
     this.#isEnded = true
     await this.#worker.terminate()
+  }
+
+  /**
+   * The process exits, and waits for its threads: without end for one that is in a call of the
+   * system which does not return, as on a disk that hangs. What has ended every other way of
+   * waiting ends this one; the file is as after any other crash.
+   */
+  #leave(): void {
+    const owed = Atomics.load(this.#owed, 0)
+    if (owed === 0 || Atomics.wait(this.#owed, 0, owed, EXIT_MS) !== 'timed-out') return
+    process.stderr.write('quiesce: the disk of the file storage does not answer, and lets no process exit: it is killed\n')
+    process.kill(process.pid, 'SIGKILL')
   }
 
   #answer(reply: Reply): void {

@@ -18,6 +18,7 @@ interface Database {
 /** The part of node's modules that the thread needs, of which its types know less. */
 interface Modules {
   readonly 'node:worker_threads': {
+    readonly workerData: { readonly owed: Int32Array }
     readonly parentPort: {
       on(event: 'message', hear: (message: Numbered) => void): void
       postMessage(message: Reply, transfer: readonly object[]): void
@@ -47,7 +48,7 @@ export interface Parts {
  * much is there.
  */
 export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M], { filePlace, logDamage, sqliteRefusal }: Parts): void {
-  const { parentPort } = load('node:worker_threads')
+  const { parentPort, workerData } = load('node:worker_threads')
   const { DatabaseSync } = load('node:sqlite')
   const { crc32 } = load('node:zlib')
   const fs = load('node:fs')
@@ -455,6 +456,9 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     } catch (thrown) {
       const refusal = thrown instanceof Refused ? thrown.refusal : sqliteRefusal(thrown, path, () => place.isWritable())
       parentPort.postMessage({ id, refusal }, [])
+    } finally {
+      Atomics.sub(workerData.owed, 0, 1)
+      Atomics.notify(workerData.owed, 0)
     }
   })
 }
