@@ -91,7 +91,7 @@ else {
     expect(() => fileEngine({ path: '' })).toThrow('path of fileEngine()')
     expect(() => fileEngine({ path: 'a', history: -1 })).toThrow('history of fileEngine()')
     expect(() => fileEngine({ path: 'a', compactionInterval: Number.NaN })).toThrow('compactionInterval of fileEngine()')
-    // With such a revision the next ones would be no numbers any more, or none that clients may send.
+    // The next revisions would be no numbers any more, or none that clients may send.
     for (const revision of [Number.MAX_SAFE_INTEGER, 1e15])
       expect(() => fileEngine({ path: 'a', revision })).toThrow('revision of fileEngine()')
   })
