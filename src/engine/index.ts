@@ -117,6 +117,7 @@ export { resolveServerOptions, type ServerOptions } from '../options/options.ts'
 export { SERVER_OPTIONS } from '../options/rows/lifecycle.ts'
 export { TLS_OPTIONS, type TlsOptions } from '../options/rows/tls.ts'
 export { wording } from '../options/rows/wording.ts'
+export { onProcessExit } from '../process/process-exit.ts'
 export { openFile } from '../report/open-file.ts'
 
 // Certificates: what is trusted, and what is read anew when its file has changed.

@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads'
-import { deferred } from '../engine.ts'
+import { isMainThread, Worker } from 'node:worker_threads'
+import { deferred, onProcessExit } from '../engine.ts'
 import type { Answers, Reply, Request } from './file-messages.ts'
 import { filePlace } from './file-place.ts'
 import { fileThread, type Parts } from './file-thread.ts'
@@ -41,15 +41,14 @@ export class FileThreadClient {
       workerData: { owed: this.#owed },
     })
     this.#worker.unref()
-    const onExit = (): void => this.#leave()
-    process.on('exit', onExit)
+    const exit = onProcessExit(process, () => this.#leave())
     let why: unknown
     this.#worker.on('message', (reply: Reply) => this.#answer(reply))
     this.#worker.on('error', (error) => {
       why = error
     })
     this.#worker.on('exit', () => {
-      process.off('exit', onExit)
+      exit[Symbol.dispose]()
       const wasEnded = this.#isEnded
       this.#isEnded = true
       const message = `the thread that writes the file has ended${why === undefined ? '' : `: ${String(why)}`}`
@@ -80,9 +79,10 @@ export class FileThreadClient {
   /**
    * The process exits, and waits for its threads: without end for one that is in a call of the
    * system which does not return, as on a disk that hangs. What has ended every other way of
-   * waiting ends this one; the file is as after any other crash.
+   * waiting ends this one; the file is as after any other crash. A thread that exits is no process.
    */
   #leave(): void {
+    if (!isMainThread) return
     const owed = Atomics.load(this.#owed, 0)
     if (owed === 0 || Atomics.wait(this.#owed, 0, owed, EXIT_MS) !== 'timed-out') return
     process.stderr.write('quiesce: the disk of the file storage does not answer, and lets no process exit: it is killed\n')
