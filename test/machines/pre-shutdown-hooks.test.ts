@@ -1,6 +1,6 @@
 // Fails when: hooks run in another order than stated, one failure stops the others or is lost, a
 // hook has no bound, or a cut leaves a hook running or unnamed.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { findCycle, type HookOrder, predecessors, preShutdownHooksMachine } from '#src/machines/phases/pre-shutdown-hooks.ts'
 import { never, phaseScene, plannedHooks, rejects, resolves, type Script } from '../support/fake-effects.ts'
 import { expectOnly } from '../support/illegal-events.ts'
@@ -170,6 +170,21 @@ describe('a cut of pre-shutdown hooks', () => {
 describe('pre-shutdown hooks', () => {
   test('none: over at once', async () => {
     expect((await scene([])).output).toEqual({ outcome: 'ok' })
+  })
+
+  test('that start at once cost what grows with the square of their number, and no faster', async () => {
+    const HOOKS = 100
+    const { includes } = Array.prototype
+    let searched = 0
+    const spy = vi.spyOn(Array.prototype, 'includes').mockImplementation(function (this: unknown[], ...given) {
+      searched += this.length
+      return includes.apply(this, given)
+    })
+    onTestFinished(() => spy.mockRestore())
+    const hooks = await scene(Array.from({ length: HOOKS }, (_, at) => ({ name: `hook-${at}`, after: [] })))
+    await hooks.clock.runToEnd()
+    expect(hooks.output).toEqual({ outcome: 'ok' })
+    expect(searched).toBeLessThan(10 * HOOKS ** 2)
   })
 
   test('are moved by nothing but their hooks and a cut', async () => {

@@ -111,11 +111,10 @@ export const preShutdownHooksMachine = setup({
     record,
     startReady: enqueueActions(({ context, enqueue }) => {
       const over = new Set(context.ended)
-      const begun = new Set([...context.running, ...context.ended])
-      const ready = context.hooks.filter(({ name, after }) => !begun.has(name) && after.every((other) => over.has(other)))
-      enqueue.assign({
-        running: namesOf(context.hooks, (name) => context.running.includes(name) || ready.some((hook) => hook.name === name)),
-      })
+      const running = new Set(context.running)
+      const ready = context.hooks.filter(({ name, after }) => !running.has(name) && !over.has(name) && after.every((other) => over.has(other)))
+      for (const { name } of ready) running.add(name)
+      enqueue.assign({ running: namesOf(context.hooks, (name) => running.has(name)) })
       for (const hook of ready) {
         enqueue({ type: 'record', params: { type: 'hook.started', kind: 'pre-shutdown', name: hook.name, limitMs: hookLimitMs(hook) } })
         enqueue.spawnChild('hook', {
@@ -127,11 +126,12 @@ export const preShutdownHooksMachine = setup({
     settle: enqueueActions(({ context, event, enqueue }) => {
       const { actorId, output } = event as unknown as { actorId: string; output: PhaseOutput }
       const name = actorId.slice(PRE_SHUTDOWN_HOOK.length)
+      const over = new Set(context.ended).add(name)
       enqueue.stopChild(actorId)
       enqueue({ type: 'record', params: ended(name, output) })
       enqueue.assign({
         running: context.running.filter((other) => other !== name),
-        ended: namesOf(context.hooks, (other) => other === name || context.ended.includes(other)),
+        ended: namesOf(context.hooks, (other) => over.has(other)),
         haveFailed: context.haveFailed || output.outcome === 'failed',
       })
     }),
