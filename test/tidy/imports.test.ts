@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Import, parse, type Source, sources } from './sources.ts'
+import { type Import, parse, read, type Source, sources } from './sources.ts'
 
 /**
  * Imports go one way: a folder of `src/` loads itself and what stands above it in this list, and of
@@ -209,6 +209,28 @@ describe('imports', () => {
     )
     expect(strays).toEqual([])
   })
+})
+
+/** The folders that a reader meets, with the packages that each loads, as the rules have them. */
+function loadedByFolder(): readonly (readonly [string, readonly string[]])[] {
+  const folders = new Map<string, Set<string>>()
+  for (const { place, loads, lazy = [] } of LAYERS) {
+    const [, folder] = /^(?:src\/(\w+\/)|(?=packages\/apiserver\/))/.exec(place) ?? []
+    const name = folder ?? (place.startsWith('packages/apiserver/') ? 'packages/apiserver/src/' : undefined)
+    if (name === undefined) continue
+    const all = folders.get(name) ?? new Set()
+    for (const loaded of [...loads, ...lazy])
+      if (loaded !== '#page') all.add(loaded === '#model' ? '@quiesce/model' : loaded.replace(/^(node):.*/, '$1'))
+    folders.set(name, all)
+  }
+  return [...folders].map(([name, all]) => [name, [...all].sort()])
+}
+
+test('docs/architecture.md has the folders in the order of the rules, with what each loads', () => {
+  const packages = [...new Set(loadedByFolder().flatMap(([, all]) => all))]
+  const named = (cell: string): string[] => packages.filter((name) => cell.split(/[\s,;]+/).includes(name)).sort()
+  const rows = [...read('docs/architecture.md').matchAll(/^\| `([\w/]+\/)` \| .* \| (.*) \|$/gm)]
+  expect(rows.map(([, folder, cell = '']) => [folder, named(cell)])).toEqual(loadedByFolder())
 })
 
 describe('the rules see', () => {
