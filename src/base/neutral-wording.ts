@@ -84,7 +84,10 @@ export function neutralWording(name: string = NAME_DEFAULT, prefix: string = MET
       connections: { name: `${prefix}connections`, help: 'Open connections, by protocol and version of TLS.' },
       notified: { name: `${prefix}connections_notified`, help: 'Open connections whose client was told to leave.' },
       inFlight: { name: `${prefix}in_flight`, help: 'What a drain waits for, by kind.' },
-      rejections: { name: `${prefix}requests_rejected_total`, help: 'Requests refused because the server ends, by kind of refusal.' },
+      rejections: {
+        name: `${prefix}requests_rejected_total`,
+        help: 'Requests and holds refused because the server ends, by kind of refusal.',
+      },
       signals: { name: `${prefix}lifecycle_signal_timestamp_seconds`, help: 'When a lifecycle signal fired, in seconds since the epoch.' },
       phases: { name: `${prefix}lifecycle_phase_duration_seconds`, help: 'How long a phase of the life took, or runs by now, in seconds.' },
       budgetLeft: { name: `${prefix}stop_budget_left_seconds`, help: 'Seconds until the deadline of the stop under way.' },

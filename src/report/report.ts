@@ -14,7 +14,7 @@ export const REPORT_SCHEMA = 'urn:quiesce:report:1'
 export interface Report {
   readonly $schema: typeof REPORT_SCHEMA
   readonly version: 1
-  /** The most severe that happened. @see EXIT_CODES */
+  /** The code of the most severe that happened; docs/report.md says what each means. */
   readonly exitCode: number
   /** Why the life ended; null when no stop was requested. */
   readonly reason: StopReason | null
@@ -44,7 +44,7 @@ export interface Report {
   readonly connections: ReportedConnections
   /** Handlers that outlived their responses. */
   readonly handlers: readonly Straggler[]
-  /** Requests refused by kind of refusal. */
+  /** Requests and holds that were refused, by kind of refusal. */
   readonly rejections: Readonly<Record<string, number>>
   /** null: there is no audit backend that counts. */
   readonly audit: ReportedAudit | null

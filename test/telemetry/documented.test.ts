@@ -1,5 +1,5 @@
 // The table of all metrics in docs/metrics.md. Fails when: a metric has no line, a line no metric,
-// or it says another type.
+// it says another type, or leaves out a kind of refusal.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -48,4 +48,11 @@ test('has a line for every metric of an API server', () => {
   ]
   const listed = rows.filter(({ neutral }) => neutral === '').map(({ upstream, type }) => [upstream, type])
   expect(listed.toSorted()).toEqual(families.map(({ name, type }) => [name, type]).toSorted())
+})
+
+test('names every kind of refusal that is counted', () => {
+  const [line = ''] = /^\| `quiesce_requests_rejected_total` .*$/m.exec(TEXT) ?? []
+  const kinds = Object.keys(newLife().life.counts().rejected)
+  expect(kinds).toContain('hold')
+  expect(kinds.filter((kind) => !line.includes(`\`${kind}\``))).toEqual([])
 })

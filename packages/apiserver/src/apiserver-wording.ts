@@ -70,7 +70,10 @@ export const apiserverWording: Wording = {
     connections: { name: 'apiserver_connections', help: 'Open connections, by protocol and version of TLS.' },
     notified: { name: 'apiserver_connections_notified', help: 'Open connections whose client was told to leave.' },
     inFlight: { name: 'apiserver_in_flight', help: 'What a drain waits for, by kind.' },
-    rejections: { name: 'apiserver_requests_rejected_total', help: 'Requests refused because the server ends, by kind of refusal.' },
+    rejections: {
+      name: 'apiserver_requests_rejected_total',
+      help: 'Requests and holds refused because the server ends, by kind of refusal.',
+    },
     signals: { name: 'apiserver_lifecycle_signal_timestamp_seconds', help: 'When a lifecycle signal fired, in seconds since the epoch.' },
     phases: { name: 'apiserver_lifecycle_phase_duration_seconds', help: 'How long a phase of the life took, or runs by now, in seconds.' },
     budgetLeft: { name: 'apiserver_stop_budget_left_seconds', help: 'Seconds until the deadline of the stop under way.' },
