@@ -25,6 +25,11 @@ test('every code of a warning is in the table, and in the document', () => {
   expect(warnings.filter((code) => !document.includes(`| \`${code}\` |`))).toEqual([])
 })
 
+test('every code of the checker is in the README of its package', () => {
+  const document = readFileSync('packages/model/README.md', 'utf8')
+  expect(Object.keys(MODEL_ERROR_CODES).filter((code) => !document.includes(`\`${code}\``))).toEqual([])
+})
+
 /** Files with lines that have no code: how a server ended, errors of its program, and news. */
 const WITHOUT_CODE = ['src/lifecycle/final-output.ts', 'src/log/said-errors.ts', 'src/process/run.ts']
 
