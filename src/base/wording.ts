@@ -56,7 +56,7 @@ export interface LogWords {
   readonly muxIncomplete: string
   /** Followed by how long requests and everything have. */
   readonly stopRequested: string
-  /** A signal of the stop, which the field `name` names. */
+  /** A signal of the stop, which the field `signal` names. */
   readonly shutdownEvent: string
   readonly preShutdownHooksCompleted: string
   readonly auditCompleted: string

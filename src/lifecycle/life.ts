@@ -24,8 +24,8 @@ export interface RecurringOptions {
 
 /**
  * A server's life: what belongs to it is registered, it is started, it ends once, and it says what
- * happened. `createServer` and `attachLifecycle` make one. Two lives in one process share nothing
- * but the process.
+ * happened. `createServer`, `attachLifecycle` and `createLife` make one. Two lives in one process
+ * share nothing but the process.
  *
  * Every `add…` returns a Disposable that takes away what was added, as long as it is not too late
  * for that, and throws a QuiesceError: ERR_NAME_MISSING and ERR_FUNCTION_MISSING for what is
@@ -72,8 +72,9 @@ export interface Life extends AsyncDisposable {
    * heard, and the option `signal` stops it, as with `run()`. Resolves when it serves and every
    * post-start hook has been started; rejects, after everything that was acquired has been
    * released, when it could not start (ERR_START with the cause) or was stopped before it served
-   * (ERR_STOPPED_DURING_START). `details.report` is the report. A second call returns the same
-   * promise.
+   * (ERR_STOPPED_DURING_START). `details.report` is the report. A second call starts nothing, and
+   * settles as the first one did; of a life that has served and was stopped it rejects with
+   * ERR_TOO_LATE.
    * @example
    * await life.start()
    * console.log(life.addresses[0]?.url)
@@ -81,7 +82,8 @@ export interface Life extends AsyncDisposable {
   start(): Promise<void>
 
   /**
-   * Ends the life in order and resolves with the report; never rejects, never exits. A second call
+   * Ends the life in order and resolves with the report; never exits, and rejects for an argument
+   * that cannot be used alone. A second call
    * changes nothing, unless it means `now`, and resolves with the same report. A hook that awaits
    * it waits for itself, until its timeout: call it without `await` there. Before `start()` there
    * is nothing to take leave of: it drains what is in flight, closes an attached server and runs
@@ -94,8 +96,8 @@ export interface Life extends AsyncDisposable {
    *
    * @param given a reason, which stands in the report (default: `stop() was called`), or more: see
    * {@link StopOptions}. For an error, give its message
-   * @throws QuiesceError ERR_OPTION_INVALID at once, for what cannot be used; nothing has been
-   * stopped then
+   * @throws QuiesceError ERR_OPTION_INVALID, as a rejection, for what cannot be used; nothing has
+   * been stopped then
    * @example
    * const report = await life.stop({ reason: 'deploy', deadline: '10s' })
    */
