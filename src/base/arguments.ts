@@ -22,7 +22,7 @@ export interface Shape {
 type ArgumentKind = keyof typeof KINDS | Shape
 
 /** What all that returns a life is called. */
-export const LIFE_ALLOWED = 'what createServer() or attachLifecycle() returned'
+export const LIFE_ALLOWED = 'what createServer(), attachLifecycle() or createLife() returned'
 
 /** An object with fields, such as what another function has returned. */
 export const withFields = (allowed: string, ...fields: readonly string[]): Shape => ({ allowed, fields })

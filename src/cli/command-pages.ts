@@ -61,10 +61,11 @@ package changes, the process drains and a new one starts.`,
     about: `\
 Explores every state that a server can reach between start and exit, for all results of its hooks and in
 every order of events, and checks properties that have to hold in all of them. With --config it checks your
-server: export what createServer() or attachLifecycle() returned, and, if you like, a list named properties
-of your own. The server is not started. The file is loaded, so a port that it opens by itself is open
-meanwhile. Before that, the command checks certificates, those of a server of createServer() or those of the
-flags: whether they can be read, whether key and certificate match, and whether they are still valid.`,
+server: export what createServer(), attachLifecycle() or createLife() returned, and, if you like, a list
+named properties of your own. The server is not started. The file is loaded, so a port that it opens by
+itself is open meanwhile. Before that, the command checks certificates, those of a server of createServer()
+or those of the flags: whether they can be read, whether key and certificate match, and whether they are
+still valid.`,
     flags: flagsOf(CHECK_FLAGS),
     exitCodes: [
       [0, 'every property holds'],
@@ -84,9 +85,9 @@ flags: whether they can be read, whether key and certificate match, and whether 
     about: `\
 Prints how long requests, watches, hooks and connections have when a server is stopped by a signal, by
 Ctrl-C or by a crash, and where each number comes from. With --config it prints the plan of your server:
-export what createServer() or attachLifecycle() returned. The server is not started. The file is loaded, so
-a port that it opens by itself is open meanwhile. The plan is for the platform that this command runs on.
-Without --config, use the flags of quiesce serve.`,
+export what createServer(), attachLifecycle() or createLife() returned. The server is not started. The file
+is loaded, so a port that it opens by itself is open meanwhile. The plan is for the platform that this
+command runs on. Without --config, use the flags of quiesce serve.`,
     flags: flagsOf(PLAN_FLAGS),
     exitCodes: [[0, 'printed'], [2, 'bad usage, or a server whose plan cannot be made'], UNWRITTEN, INTERNAL],
   },
@@ -99,9 +100,9 @@ Without --config, use the flags of quiesce serve.`,
     ],
     about: `\
 Draws the lifecycle of a server from its state machines: an overview, which phase waits for which, a walk
-from start to exit, and each phase. With --config it draws your server: export what createServer() or
-attachLifecycle() returned. The server is not started. The file is loaded, so a port that it opens by itself
-is open meanwhile. When the package elkjs is installed, it lays out flowcharts and machines.`,
+from start to exit, and each phase. With --config it draws your server: export what createServer(),
+attachLifecycle() or createLife() returned. The server is not started. The file is loaded, so a port that it
+opens by itself is open meanwhile. When the package elkjs is installed, it lays out flowcharts and machines.`,
     flags: flagsOf(DIAGRAM_OPTIONS),
     exitCodes: [
       [0, 'the pictures were written, and their names printed'],

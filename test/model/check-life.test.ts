@@ -108,7 +108,7 @@ describe('a life of the user’s', () => {
   })
 
   test.each([
-    ['no life', {} as Life, 'ERR_OPTION_INVALID', 'life: got {}, allowed: what createServer() or attachLifecycle() returned'],
+    ['no life', {} as Life, 'ERR_OPTION_INVALID', 'life: got {}, allowed: what createServer(), attachLifecycle() or createLife() returned'],
     ['a phase that follows nothing', makeServer('AllIsQuiet'), 'ERR_UNKNOWN_REFERENCE', 'after names "AllIsQuiet"'],
   ])('%s is refused', (_, life, code, message) => {
     expect(() => checkLife(life)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) as string }))
