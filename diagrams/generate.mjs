@@ -201,7 +201,7 @@ Every picture has its key below it. Orange is one of the eight signals of Kubern
 
 What a request passes before its handler: [chain.md](chain.md); in an API server: [api-server-chain.md](api-server-chain.md). The life of three API servers in a row: [delegates.md](delegates.md).
 
-One picture for each file of \`src/machines/\` that has states:
+One picture for each file of \`src/machines/\` that has states, and for each machine of \`@quiesce/apiserver\`:
 ${machineSvgs
   .map(([name]) => name)
   .sort()
