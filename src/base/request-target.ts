@@ -25,7 +25,7 @@ export function pathAsSent(target: string): string {
 const NAME = String.raw`[\w.~!$&()*+,=-]+`
 const HOST = String.raw`(?:${NAME}|\[[\da-fA-F:.]+\])(?::\d{0,5})?`
 const HOST_ALONE = new RegExp(`^${HOST}$`)
-const PORT_MAX = 65_535
+export const PORT_MAX = 65_535
 
 /** Nearly all requests to a server name the same one. */
 let lastHost = ''

@@ -31,7 +31,6 @@ export interface ServerOptions extends LifecycleOptions, UserOptions<typeof LIST
 export type { InspectorOptions, ResolvedInspector } from './rows/inspector.ts'
 
 type Rows = ResolvedOf<typeof LIFECYCLE_OPTIONS>
-export type WhileDraining = Rows['whileDraining']
 
 export interface ResolvedOptions extends Omit<Rows, 'platform' | 'health'> {
   readonly platform: Platform

@@ -4,7 +4,7 @@ import { look } from '../base/look.ts'
 
 const ROOT = 0
 /** The number of links, one behind the other, that Linux follows. */
-const LINKS_MAX = 40
+export const LINKS_MAX = 40
 /** Windows has no such flag, and no links of users. */
 const NO_FOLLOW = (constants as Partial<typeof constants>).O_NOFOLLOW ?? 0
 

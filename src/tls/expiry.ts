@@ -16,9 +16,10 @@ export const validityOf = ({ cert, leaf, notAfter }: Pair): CertificateValidity 
   notAfter,
 })
 
+export const DAY_MS = 86_400_000
 /** The rest of a certificate's life in which its replacement is late. */
 const WARNING_SHARE = 1 / 10
-const WARNING_MS_MAX = 7 * 86_400_000
+const WARNING_MS_MAX = 7 * DAY_MS
 
 /**
  * How long before its end a certificate is warned about when nothing is given: a tenth of its life,
@@ -41,7 +42,6 @@ export function expiryOf({ from, notBefore, notAfter }: CertificateValidity, wal
 /** A time in UTC. */
 export const inWords = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
 
-const DAY_MS = 86_400_000
 /** A time in days while they are many, else to the minute. */
 const roughly = (ms: number): string =>
   ms >= 2 * DAY_MS ? `${Math.floor(ms / DAY_MS)} days` : formatDuration(Math.floor(ms / 60_000) * 60_000)

@@ -13,8 +13,8 @@ import {
   derTime,
   derUtf8,
 } from './der.ts'
+import { DAY_MS } from './expiry.ts'
 
-const DAY_MS = 86_400_000
 /** What browsers still take of a certificate that was trusted by hand: below 825 days. */
 export const SELF_SIGNED_DAYS = 365
 

@@ -8,7 +8,8 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { apiserverWording } from '#apiserver/apiserver-wording.ts'
 import { createServer as createQuiesceServer, neutralWording } from '#src/index.ts'
-import type { LifecycleOptions, WhileDraining } from '#src/options/options.ts'
+import type { Mode } from '#src/machines/wiring.ts'
+import type { LifecycleOptions } from '#src/options/options.ts'
 import { resolveWording, type WordingOptions } from '#src/options/rows/wording.ts'
 import { type LifeRig, newAttachedLife, newLife, refusal } from '../support/life.ts'
 import { connectTo } from '../support/raw-client.ts'
@@ -70,7 +71,7 @@ describe.each([
   ['createServer', created],
   ['attachLifecycle', attached],
 ])('%s without any wording names no API server', (_, make) => {
-  test.each<[WhileDraining, number, string]>([
+  test.each<[Mode, number, string]>([
     ['refuse', 503, '1'],
     ['retry-after', 429, '5'],
   ])('%s: to its clients, in its log, metrics and report', async (whileDraining, status, seconds) => {

@@ -5,7 +5,7 @@
 // closes early or late for its mode, the drain forgets a request, or the admin listener closes with
 // the main one.
 import { describe, expect, onTestFinished } from 'vitest'
-import type { WhileDraining } from '#src/options/options.ts'
+import type { Mode } from '#src/machines/wiring.ts'
 import { row } from '../support/row.ts'
 import { fresh, POLL, REFUSED } from '../support/upstream-client.ts'
 import { DELAY_MS, DONE, Roadblock, serveUpstream } from '../support/upstream-server.ts'
@@ -89,7 +89,7 @@ function isRight({ path, began, ended, outcome }: Probe, last: Phase): boolean {
 }
 
 /** The last phase in which the main listener is open. */
-const MODES: readonly { readonly mode: WhileDraining; readonly mainLast: Phase }[] = [
+const MODES: readonly { readonly mode: Mode; readonly mainLast: Phase }[] = [
   { mode: 'refuse', mainLast: 'hook' },
   { mode: 'retry-after', mainLast: 'drain' },
 ]

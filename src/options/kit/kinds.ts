@@ -3,6 +3,7 @@ import { didYouMean, meant } from '../../base/did-you-mean.ts'
 import { DURATION_ALLOWED, DURATION_TEXT_ALLOWED, type Duration, formatDuration, isDuration, parseDuration } from '../../base/duration.ts'
 import { show } from '../../base/errors.ts'
 import { isFieldsOnly } from '../../base/records.ts'
+import { PORT_MAX } from '../../base/request-target.ts'
 import {
   type AnyOption,
   defaultText,
@@ -168,8 +169,6 @@ export const writtenNumber = (given: unknown): string | undefined =>
   (typeof given === 'string' || typeof given === 'number') && /^\d+$/.test(String(given)) ? String(given) : undefined
 
 const numberOf = (given: unknown): unknown => (typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given)
-
-const PORT_MAX = 65_535
 
 /** A number, or its digits as text, since most ports come from the environment. */
 export function port(): Kind<number | string, number, 'port'> {

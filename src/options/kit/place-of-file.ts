@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { LINKS_MAX } from '../../report/open-file.ts'
 
 /** The file behind all links, also one that there is not yet; undefined for a device or a pipe. */
 export function placeOfFile(given: string): string | undefined {
@@ -10,9 +11,6 @@ export function placeOfFile(given: string): string | undefined {
     return placeToBe(path, LINKS_MAX)
   }
 }
-
-/** As many links in a row as Linux follows. */
-const LINKS_MAX = 40
 
 /** Where a file would be made. */
 function placeToBe(path: string, links: number): string {

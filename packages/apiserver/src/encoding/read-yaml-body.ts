@@ -1,11 +1,7 @@
 import type { Document, Scalar } from 'yaml'
+import { BODY_DEPTH_MAX } from './body-depth.ts'
 import { inexactNumber, isExact } from './exact-number.ts'
 
-/**
- * How deep a body may be nested. The parser of YAML calls itself for each level, and an expression
- * that it compiles when hardly any of the stack is left ends the process.
- */
-const DEPTH_MAX = 512
 /** What the parser has on its stack around the outermost value, and in the innermost one. */
 const AROUND = 2
 
@@ -39,7 +35,7 @@ export async function readYamlBody(text: string): Promise<unknown> {
         if (token.type === 'error') throw wrong(token.message, token.offset)
         yield token
       }
-      if (parser.stack.length > DEPTH_MAX + AROUND) throw new Error('exceeded max depth')
+      if (parser.stack.length > BODY_DEPTH_MAX + AROUND) throw new Error('exceeded max depth')
     }
     for (const token of parser.end()) {
       if (token.type === 'error') throw wrong(token.message, token.offset)

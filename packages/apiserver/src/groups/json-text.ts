@@ -1,7 +1,5 @@
+import { BODY_DEPTH_MAX } from '../encoding/body-depth.ts'
 import { isExact } from '../encoding/exact-number.ts'
-
-/** How deep a body may be nested. */
-const DEPTH_MAX = 512
 
 /** What the text of a JSON value says that the value itself does not. */
 export interface JsonText {
@@ -47,7 +45,7 @@ export function lookAtJson(text: string, duplicatesMax: number): JsonText {
       if (inexact === undefined && !isExactAt(text, at, end)) inexact = text.slice(at, end)
       at = end - 1
     }
-    if (open.length > DEPTH_MAX) return { isTooDeep: true, duplicates, inexact }
+    if (open.length > BODY_DEPTH_MAX) return { isTooDeep: true, duplicates, inexact }
   }
   return { isTooDeep: false, duplicates, inexact }
 }

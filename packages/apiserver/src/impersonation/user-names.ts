@@ -1,8 +1,6 @@
-const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
-const SUBDOMAIN_LENGTH_MAX = 253
+import { labelProblems, subdomainProblems } from '../names.ts'
 
-export const isSubdomain = (text: string): boolean => text.length <= SUBDOMAIN_LENGTH_MAX && SUBDOMAIN.test(text)
+export const isSubdomain = (text: string): boolean => subdomainProblems(text).length === 0
 
 interface ServiceAccount {
   readonly namespace: string
@@ -15,7 +13,7 @@ interface ServiceAccount {
  */
 export function serviceAccountOf(user: string): ServiceAccount | undefined {
   const [, namespace = '', name = ''] = /^system:serviceaccount:([^:]*):([^:]*)$/.exec(user) ?? []
-  return LABEL.test(namespace) && isSubdomain(name) ? { namespace, name } : undefined
+  return labelProblems(namespace).length === 0 && isSubdomain(name) ? { namespace, name } : undefined
 }
 
 /** @see kubernetes/apiserver pkg/authentication/serviceaccount/util.go MakeGroupNames */
