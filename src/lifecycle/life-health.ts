@@ -66,7 +66,7 @@ export class LifeHealth {
     if (typeof ready !== 'boolean') throw optionError('setReady', ready, 'true, or false and a reason')
     if (reason !== undefined && typeof reason !== 'string') throw optionError('reason of setReady()', reason, 'text')
     this.endpoints.setReady(ready, reason)
-    this.#context.log.info({ ready, ...(reason !== undefined && { reason }) }, 'readiness switched by hand')
+    this.#context.log.info({ ready, ...(reason !== undefined && { why: reason }) }, 'readiness switched by hand')
   }
 
   addHealthzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
@@ -156,6 +156,6 @@ export class LifeHealth {
   #logTurn(check: string, outcome: CheckOutcome): void {
     const { log } = this.#context
     if (outcome.passed) log.info({ check }, `health check ${show(check)} passes again`)
-    else log.warn({ check, reason: outcome.reason }, `health check ${show(check)} failed: ${outcome.reason}`)
+    else log.warn({ check, why: outcome.reason }, `health check ${show(check)} failed: ${outcome.reason}`)
   }
 }

@@ -61,7 +61,7 @@ export function recordOf(event: LifecycleEvent, context: SignalContext): LogReco
   const words = context.wording.log
   switch (event.type) {
     case 'platform':
-      return info(timeWords(event.defaults), { platform: event.platform, reason: event.reason, defaults: event.defaults })
+      return info(timeWords(event.defaults), { platform: event.platform, why: event.reason, defaults: event.defaults })
     case 'signal':
       return event.name === 'StopRequested' && event.budget
         ? stopLine(event.budget, context)
@@ -151,7 +151,8 @@ export function recordOf(event: LifecycleEvent, context: SignalContext): LogReco
     case 'forced':
       return error('ending by force', {
         why: event.why,
-        ...(event.reason !== undefined && { reason: event.reason }),
+        // As in every line, for logs that have one type for a field.
+        ...(event.reason !== undefined && { reason: { kind: 'stop', reason: event.reason } satisfies StopReason }),
         ...(event.signal !== undefined && { signal: event.signal }),
         ...errOf(event.error),
       })

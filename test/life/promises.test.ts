@@ -59,7 +59,7 @@ test('the log says who is ready by hand, and why if that was said', async () => 
   t.life.setReady(false, 'busy')
   t.life.setReady(true)
   const lines = t.log.filter(({ message }) => message === 'readiness switched by hand')
-  expect(lines.map(({ fields }) => fields)).toEqual([{ ready: false, reason: 'busy' }, { ready: true }])
+  expect(lines.map(({ fields }) => fields)).toEqual([{ ready: false, why: 'busy' }, { ready: true }])
 })
 
 describe('health', () => {

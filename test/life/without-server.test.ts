@@ -73,7 +73,7 @@ test('the log says why a check failed, which the endpoint withholds, once', asyn
   world.isBroken = false
   await probe()
   expect(lines.filter(({ message }) => message.startsWith('health check'))).toEqual([
-    { level: 'warn', message: 'health check "db" failed: no route to db', fields: { check: 'db', reason: 'no route to db' } },
+    { level: 'warn', message: 'health check "db" failed: no route to db', fields: { check: 'db', why: 'no route to db' } },
     { level: 'info', message: 'health check "db" passes again', fields: { check: 'db' } },
   ])
   await t.stop()

@@ -191,7 +191,7 @@ describe('a process that something else ends in the middle of its life', () => {
     const reported = Number(program.report().warnings.find(({ message }) => message === 'log lines were lost')?.details?.['lines'] ?? 0)
     expect(reported).toBe(said)
     if (said === 0) expect(text).toContain('ending by force')
-    expect(text.split('\n').filter((line) => line.includes('"reason":"line ')).length + said).toBeGreaterThanOrEqual(LINES)
+    expect(text.split('\n').filter((line) => line.includes('"why":"line ')).length + said).toBeGreaterThanOrEqual(LINES)
   })
 
   test.each([

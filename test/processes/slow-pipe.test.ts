@@ -97,7 +97,7 @@ describe('a reader that comes back to 200 000 lines when the server is stopped',
     const { code, at } = await program.ended()
     expect([0, 5]).toContain(code)
     expect(at - toldAt).toBeLessThan(DEADLINE_MS + PROMPT_MS)
-    const read = (await text).split('\n').filter((line) => /^{"level":30,.*"reason":"line .*}$/.test(line)).length
+    const read = (await text).split('\n').filter((line) => /^{"level":30,.*"why":"line .*}$/.test(line)).length
     const lost = Number(program.report().warnings.find(({ message }) => message === 'log lines were lost')?.details?.['lines'] ?? 0)
     // Lines of the life itself may be among those that are lost.
     expect(read + lost).toBeGreaterThanOrEqual(LINES)

@@ -240,7 +240,7 @@ describe('an authenticator of the user', () => {
     const { whoAmI, lines } = await served({ tokenAuthFile: fileOf(TOKENS) })
     await Promise.all(Array.from({ length: 5 }, () => whoAmI('Bearer my-secret')))
     const failures = lines.filter(({ message }) => message === 'Unable to authenticate the request')
-    expect(failures).toMatchObject([{ level: 'error', fields: { err: expect.stringContaining('invalid bearer token') } }])
+    expect(failures).toMatchObject([{ level: 'error', fields: { err: { message: expect.stringContaining('invalid bearer token') } } }])
     expect(JSON.stringify(lines)).not.toContain('my-secret')
   })
 

@@ -181,7 +181,7 @@ describe('an authorizer that fails lets nothing pass', () => {
     const [status, body] = await get('/echo?a=<b>')
     expect([status, body]).toEqual(ANSWER)
     expect(served.lines.filter(({ message }) => message === 'Unable to authorize the request')).toEqual([
-      expect.objectContaining({ level: 'error', fields: expect.objectContaining({ err: why }) }),
+      expect.objectContaining({ level: 'error', fields: expect.objectContaining({ err: { message: why } }) }),
     ])
     expect(handled).toEqual([])
     expect(await annotations(sink, 1)).toEqual({ 'authorization.k8s.io/reason': 'internal error' })

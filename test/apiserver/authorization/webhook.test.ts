@@ -354,7 +354,10 @@ test('what a webhook says instead of an answer comes into the log, and to no cli
     'forbidden: User "system:anonymous" cannot impersonate-on:user-info:get path "/echo": the authorizer failed; the log of the server says why',
   ])
   const said = lines.filter(({ message }) => message === 'Unable to authorize the request')
-  expect(said[0]).toMatchObject({ level: 'error', fields: { err: expect.stringContaining('64 bytes that are not a JSON object') } })
+  expect(said[0]).toMatchObject({
+    level: 'error',
+    fields: { err: { message: expect.stringContaining('64 bytes that are not a JSON object') } },
+  })
   expect(JSON.stringify(said)).not.toContain('SSO')
 })
 

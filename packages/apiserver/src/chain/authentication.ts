@@ -51,7 +51,7 @@ function filterOf(authenticator: Authenticator, { clock, log, auditing, clientCa
   const recordFailure = auditing?.recordFailure
   const frontProxyHeaders = clientCas.frontProxy?.headers
   const sayFailed = lineASecond(clock, (error: Error, requests) =>
-    log.error({ err: error.message, ...(requests > 1 && { requests }) }, 'Unable to authenticate the request'),
+    log.error({ err: { message: error.message }, ...(requests > 1 && { requests }) }, 'Unable to authenticate the request'),
   )
 
   const refuse = (exchange: ApiExchange, startedAt: number, error?: Error): false => {

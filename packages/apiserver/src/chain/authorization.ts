@@ -90,7 +90,7 @@ function refuse(
     sendInternalError(exchange, AUTHORIZER_FAILED)
     return false
   }
-  if (log.writes('debug')) log.debug({ URI: request.url, reason }, 'Forbidden')
+  if (log.writes('debug')) log.debug({ URI: request.url, why: reason }, 'Forbidden')
   annotate(exchange, 'forbid', reason)
   sendForbidden(exchange, attributes, reason)
   return false

@@ -71,7 +71,7 @@ function filterOf({ authorizer = NONE_DECIDES, log, clock }: ImpersonationNeeds)
       if (!(thrown instanceof ImpersonationForbidden)) throw thrown
       // It has been answered, and recorded, meanwhile.
       if (TIME_IS_OVER.of(exchange)) return false
-      if (log.writes('debug')) log.debug({ URI: request.url, reason: thrown.reason }, 'Forbidden')
+      if (log.writes('debug')) log.debug({ URI: request.url, why: thrown.reason }, 'Forbidden')
       sendForbidden(exchange, thrown.attributes, thrown.reason)
       return false
     }

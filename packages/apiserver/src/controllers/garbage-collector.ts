@@ -76,7 +76,7 @@ export function addGarbageCollector(server: ApiServer, options: GarbageCollector
     for (const kind of kinds.all) kind.informer.events$.subscribe((event) => look(concernedBy(kinds, kind, event)))
     const collector = new Collector(kinds, look, signal)
     const failed = (key: string, error: unknown): void =>
-      server.warn(`garbage collector: ${key} is tried again: ${toError(error).message}`, { error: errorRecord(error) })
+      server.warn(`garbage collector: ${key} is tried again: ${toError(error).message}`, { err: errorRecord(error) })
     void queue.run({ reconcile: (key) => collector.reconcile(key), signal, workers, failed })
   })
 }

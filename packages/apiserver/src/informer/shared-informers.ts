@@ -71,7 +71,7 @@ export function sharedInformers(server: ApiServer, options: SharedInformersOptio
         return shared
       }
       const failed = (error: unknown): void =>
-        server.warn(`informer of ${client.name} tries again: ${toError(error).message}`, { error: errorRecord(error) })
+        server.warn(`informer of ${client.name} tries again: ${toError(error).message}`, { err: errorRecord(error) })
       const informer = createInformer(client, { resync, indexers, failed })
       all.set(key, informer as unknown as Informer)
       if (running) void informer.run(running)

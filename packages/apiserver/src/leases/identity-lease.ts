@@ -103,7 +103,7 @@ export function addIdentityLease(server: ApiServer, options: IdentityLeaseOption
   const leases = loopbackResource(server.loopback, LEASES, { namespace: NAMESPACE, labelSelector })
   const ownName = (): string => id ?? apiServerId(server.loopback.addresses)
   const failed = (what: string, error: unknown): void =>
-    server.warn(`${what}: ${toError(error).message}; it is tried again`, { error: errorRecord(error) })
+    server.warn(`${what}: ${toError(error).message}; it is tried again`, { err: errorRecord(error) })
   let identity: IdentityLease | undefined
   server.addPostStartHook(IDENTITY_HOOK, ({ signal }) => {
     const name = ownName()

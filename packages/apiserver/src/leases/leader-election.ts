@@ -76,7 +76,7 @@ const A_CLIENT = withFields('a client of leases', 'get', 'create', 'update')
 export function addLeaderElection(server: ApiServer, options: LeaderElectionOptions): LeaderElector {
   checkArguments('addLeaderElection(server, options)', [server, A_SERVER], [options, 'an object of options'])
   const failed = (error: unknown): void =>
-    server.warn(`candidate for ${options.name}: ${toError(error).message}`, { error: errorRecord(error) })
+    server.warn(`candidate for ${options.name}: ${toError(error).message}`, { err: errorRecord(error) })
   const elector = createLeaderElector(loopbackResource(server.loopback, LEASES), { failed, ...options })
   const hook = `${HOOK}-${options.name}`
   for (const root of elector.actors()) server.watchActors(root)

@@ -70,7 +70,7 @@ export function addNamespaceController(server: ApiServer, options: NamespaceCont
   const informer = informers.of(NAMESPACES)
   const client = loopbackResource(server.loopback, NAMESPACES)
   const failed = (name: string, error: unknown): void =>
-    server.warn(`namespace ${name} is tried again: ${toError(error).message}`, { error: errorRecord(error) })
+    server.warn(`namespace ${name} is tried again: ${toError(error).message}`, { err: errorRecord(error) })
   server.addPostStartHook(NAMESPACE_HOOK, ({ signal }) => {
     const queue = createWorkQueue()
     informer.events$.subscribe(({ type, object: { metadata } }) => {

@@ -253,7 +253,7 @@ class StorageVersionUpdater {
   }
 
   #failed(what: string, error: unknown, signal: AbortSignal): void {
-    if (!signal.aborted) this.#server.warn(`${what}: ${toError(error).message}; it is tried again`, { error: errorRecord(error) })
+    if (!signal.aborted) this.#server.warn(`${what}: ${toError(error).message}; it is tried again`, { err: errorRecord(error) })
   }
 }
 
