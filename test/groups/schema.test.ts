@@ -51,6 +51,16 @@ test('null is left out where it is none of the values, and kept where it is', ()
   expect([kept, errors]).toEqual([{ preset: 'x', map: { b: 'c' }, nullable: null, either: null, any: null }, []])
 })
 
+/** A list that is a map by the names of its items. */
+const BY_NAME: JsonSchema = {
+  type: 'array',
+  items: { type: 'object' },
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['name'],
+}
+/** What generators of definitions write for a quantity. */
+const QUANTITY: JsonSchema = { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-kubernetes-int-or-string': true }
+
 test.each<[JsonSchema, unknown, readonly string[]]>([
   [{ type: 'integer' }, 'big', ['spec: Invalid value: "string": spec in body must be of type integer: "string"']],
   [{ type: 'integer' }, 1.5, ['spec: Invalid value: "number": spec in body must be of type integer: "number"']],
@@ -74,7 +84,7 @@ test.each<[JsonSchema, unknown, readonly string[]]>([
   [{ type: 'string', enum: ['a', 'b'] }, 'c', ['spec: Unsupported value: "c": supported values: "a", "b"']],
   [{ const: 1 }, 2, ['spec: Unsupported value: 2: supported values: 1']],
   [{ type: 'array', maxItems: 1 }, [1, 2], ['spec: Too many: 2: must have at most 1 item']],
-  [{ type: 'array', minItems: 1 }, [], ['spec: Invalid value: []: spec in body should have at least 1 items']],
+  [{ type: 'array', minItems: 1 }, [], ['spec: Invalid value: 0: spec in body should have at least 1 items']],
   [{ type: 'array', uniqueItems: true }, [1, 1], ["spec: Invalid value: [1,1]: spec in body shouldn't contain duplicates"]],
   [{ type: 'object', required: ['a'], properties: { a: {} } }, {}, ['spec.a: Required value']],
   [{ type: 'object', properties: { a: { type: 'string' } }, required: ['constructor'] }, {}, ['spec.constructor: Required value']],
@@ -85,6 +95,62 @@ test.each<[JsonSchema, unknown, readonly string[]]>([
     1,
     ['spec: Invalid value: 1: spec in body must validate one and only one schema (oneOf)'],
   ],
+  [{ type: 'string' }, 1, ['spec: Invalid value: "integer": spec in body must be of type string: "integer"']],
+  [
+    { type: 'array', uniqueItems: true },
+    [
+      { a: 1, b: 2 },
+      { b: 2, a: 1 },
+    ],
+    ['spec: Invalid value: [{"a":1,"b":2},{"b":2,"a":1}]: spec in body shouldn\'t contain duplicates'],
+  ],
+  [{ type: 'array', 'x-kubernetes-list-type': 'set' }, ['a', 'b', 'a', 'a', 1, '1'], ['spec[2]: Duplicate value: "a"']],
+  [{ type: 'array', 'x-kubernetes-list-type': 'atomic' }, ['a', 'a'], []],
+  [BY_NAME, [{ name: 'a', n: 1 }, { name: 'a', n: 2 }, { name: 'b' }], ['spec[1]: Duplicate value: {"name":"a"}']],
+  [BY_NAME, [{ n: 1 }, { n: 2 }], ['spec[1]: Duplicate value: {}']],
+  [
+    { ...BY_NAME, 'x-kubernetes-list-map-keys': ['name', 'n'] },
+    [
+      { name: 'a', n: 1 },
+      { name: 'a', n: 2 },
+      { name: 'a', n: 1 },
+    ],
+    ['spec[2]: Duplicate value: {"name":"a","n":1}'],
+  ],
+  // What is kept counts, not what was sent.
+  [
+    { type: 'object', additionalProperties: { type: 'string' }, minProperties: 1 },
+    { a: null },
+    ['spec: Invalid value: 0: spec in body should have at least 1 properties'],
+  ],
+  [
+    { type: 'object', properties: { a: { type: 'string' } }, minProperties: 1 },
+    { zork: 1 },
+    ['spec: Invalid value: 0: spec in body should have at least 1 properties'],
+  ],
+  [{ type: 'object', properties: { a: { type: 'string', default: 'x' } }, minProperties: 1, maxProperties: 1 }, { zork: 1, zonk: 2 }, []],
+  [{ type: 'number', multipleOf: 0.01 }, 19.99, []],
+  [{ type: 'number', multipleOf: 0.01 }, 19.995, ['spec: Invalid value: 19.995: spec in body should be a multiple of 0.01']],
+  // What stands beside branches holds as well.
+  [{ ...QUANTITY, pattern: '^[0-9]+Gi$' }, 'lots', ['spec: Invalid value: "lots": spec in body should match \'^[0-9]+Gi$\'']],
+  [{ ...QUANTITY, pattern: '^[0-9]+Gi$' }, '4Gi', []],
+  [{ ...QUANTITY, pattern: '^[0-9]+Gi$', maximum: 5 }, 6, ['spec: Invalid value: 6: spec in body should be less than or equal to 5']],
+  [
+    { type: 'object', anyOf: [{ required: ['a'] }, { required: ['b'] }], maxProperties: 1 },
+    { a: 1, b: 2 },
+    ['spec: Too many: 2: must have at most 1 item'],
+  ],
+  [
+    { type: 'string', anyOf: [{ pattern: '^a' }, { pattern: '^b' }] },
+    5,
+    ['spec: Invalid value: "integer": spec in body must be of type string: "integer"'],
+  ],
+  [
+    { anyOf: [{ minimum: 1 }], oneOf: [{ type: 'integer' }, { type: 'number' }] },
+    2,
+    ['spec: Invalid value: 2: spec in body must validate one and only one schema (oneOf)'],
+  ],
+  [{ nullable: true, anyOf: [{ type: 'string' }] }, null, []],
   [{ 'x-kubernetes-int-or-string': true }, 'a', []],
   [
     { 'x-kubernetes-int-or-string': true },
@@ -101,6 +167,9 @@ test.each<[object, string]>([
   [{ type: 'object', properties: { a: { type: 'strange' } } }, 'properties.a.type'],
   [{ type: 'object', properties: { a: { pattern: '(' } } }, 'properties.a.pattern'],
   [{ type: 'string' }, 'type'],
+  [{ properties: { a: { type: 'array', 'x-kubernetes-list-type': 'bag' } } }, 'properties.a.x-kubernetes-list-type'],
+  [{ properties: { a: { type: 'array', 'x-kubernetes-list-type': 'map' } } }, 'properties.a.x-kubernetes-list-map-keys'],
+  [{ properties: { a: { type: 'array', 'x-kubernetes-list-map-keys': ['b'] } } }, 'properties.a.x-kubernetes-list-map-keys'],
 ])('a schema with what is not known is refused: %j', (schema, place) => {
   expect(() => readSchema(schema as JsonSchema, 'schema')).toThrow(`schema.${place}`)
 })

@@ -16,8 +16,7 @@ export interface Findings {
  * @see kubernetes/apiextensions-apiserver pkg/apiserver/validation/validation.go
  */
 export function walkSchema(schema: JsonSchema, value: unknown, path: string, findings: Findings): unknown {
-  const branches = schema.anyOf ?? schema.oneOf
-  if (branches !== undefined) return walkBranches(schema, branches, value, path, findings)
+  if (schema.anyOf !== undefined || schema.oneOf !== undefined) return walkBranches(schema, value, path, findings)
   const types = schema.type === undefined ? [] : [schema.type].flat()
   if (value === null) {
     if (!allowsNull(schema)) wrongType(types.length === 0 ? ['integer', 'string'] : types, value, path, findings)
@@ -29,9 +28,14 @@ export function walkSchema(schema: JsonSchema, value: unknown, path: string, fin
     wrongType(types, value, path, findings)
     return value
   }
-  checkValue(schema, value, path, findings)
-  if (Array.isArray(value)) return walkItems(schema, value, path, findings)
-  return isFields(value) ? walkFields(schema, value, path, findings) : value
+  const kept = Array.isArray(value)
+    ? walkItems(schema, value, path, findings)
+    : isFields(value)
+      ? walkFields(schema, value, path, findings)
+      : value
+  // What is left out does not count, and what is filled in does: the object is read back as it is kept.
+  checkValue(schema, kept, path, findings)
+  return kept
 }
 
 /** What every object has, whatever its schema says. */
@@ -109,35 +113,47 @@ const isLeftOut = (schema: JsonSchema, given: unknown): boolean =>
   given === null && schema.nullable !== true && (schema.default !== undefined || !allowsNull(schema))
 
 function allowsNull({ nullable, type, anyOf, oneOf, ...schema }: JsonSchema): boolean {
+  if (nullable === true) return true
   const branches = anyOf ?? oneOf
   if (branches !== undefined) return branches.some(allowsNull)
-  if (nullable === true || schema['x-kubernetes-int-or-string'] === true) return nullable === true
+  if (schema['x-kubernetes-int-or-string'] === true) return false
   return type === undefined || [type].flat().includes('null')
 }
 
 const walkItems = ({ items }: JsonSchema, value: readonly unknown[], path: string, findings: Findings): readonly unknown[] =>
   items === undefined ? value : value.map((each, index) => walkSchema(items, each, `${path}[${index}]`, findings))
 
-/** The first that fits decides what is kept. */
-function walkBranches(schema: JsonSchema, branches: readonly JsonSchema[], value: unknown, path: string, findings: Findings): unknown {
+/**
+ * The first branch that fits decides what is kept, and the rest of the schema holds whichever that
+ * is: a pattern beside an integer or a text is one for both.
+ */
+function walkBranches(schema: JsonSchema, value: unknown, path: string, findings: Findings): unknown {
+  if (value === null && schema.nullable === true) return null
+  const isOneOf = schema.anyOf === undefined
+  const { [isOneOf ? 'oneOf' : 'anyOf']: branches = [], ...others } = schema
   const fitting: { readonly kept: unknown; readonly unknown: readonly string[] }[] = []
   for (const branch of branches) {
     const own: Findings = { unknown: [], errors: [] }
     const kept = walkSchema(branch, value, path, own)
     if (own.errors.length === 0) fitting.push({ kept, unknown: own.unknown })
-    if (fitting.length > 0 && schema.oneOf === undefined) break
+    if (fitting.length > 0 && !isOneOf) break
   }
   const [first] = fitting
-  if (first === undefined || (schema.oneOf !== undefined && fitting.length > 1)) {
-    const which = schema.oneOf === undefined ? 'at least one schema (anyOf)' : 'one and only one schema (oneOf)'
+  if (first === undefined || (isOneOf && fitting.length > 1)) {
+    const which = isOneOf ? 'one and only one schema (oneOf)' : 'at least one schema (anyOf)'
     findings.errors.push(fieldErrors.invalid(path, value, `${path} in body must validate ${which}`))
     return value
   }
   findings.unknown.push(...first.unknown)
-  return first.kept
+  return walkSchema(others, first.kept, path, findings)
 }
 
-const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
+/** A number without a fraction is an integer, as it is one in Go. */
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return Number.isSafeInteger(value) ? 'integer' : typeof value
+}
 
 function isOfType(type: string, value: unknown): boolean {
   // Beyond that, a number is another one than was meant.
@@ -152,7 +168,7 @@ function wrongType(types: readonly string[], value: unknown, path: string, findi
 }
 
 function checkValue(schema: JsonSchema, value: unknown, path: string, { errors }: Findings): void {
-  const invalid = (why: string): void => void errors.push(fieldErrors.invalid(path, value, `${path} in body ${why}`))
+  const invalid = (why: string, shown = value): void => void errors.push(fieldErrors.invalid(path, shown, `${path} in body ${why}`))
   const allowed = schema.const === undefined ? schema.enum : [schema.const]
   if (allowed !== undefined && !allowed.some((each) => isSameJson(each, value))) errors.push(fieldErrors.notSupported(path, value, allowed))
   if (typeof value === 'number') checkNumber(schema, value, invalid)
@@ -164,17 +180,51 @@ function checkValue(schema: JsonSchema, value: unknown, path: string, { errors }
     if (pattern !== undefined && (value.length > MATCHED_MAX || !expression(pattern).test(value))) invalid(`should match '${pattern}'`)
   } else if (Array.isArray(value)) {
     const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema
-    if (value.length < minItems) invalid(`should have at least ${minItems} items`)
+    if (value.length < minItems) invalid(`should have at least ${minItems} items`, value.length)
     if (value.length > maxItems) errors.push(fieldErrors.tooMany(path, value.length, maxItems))
-    if (schema.uniqueItems === true && new Set(value.map((each) => JSON.stringify(each))).size < value.length)
-      invalid("shouldn't contain duplicates")
+    if (schema.uniqueItems === true && repeated(value).length > 0) invalid("shouldn't contain duplicates")
+    for (const [index, shown] of repeatedIn(schema, value)) errors.push(fieldErrors.duplicate(`${path}[${index}]`, shown))
   } else if (isFields(value)) {
     const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = schema
     const count = Object.keys(value).length
-    if (count < minProperties) invalid(`should have at least ${minProperties} properties`)
+    if (count < minProperties) invalid(`should have at least ${minProperties} properties`, count)
     if (count > maxProperties) errors.push(fieldErrors.tooMany(path, count, maxProperties))
   }
 }
+
+/**
+ * The places of a list that is a set, or a map by some fields of its items, where something stands
+ * that stood before, and what that is.
+ * @see kubernetes/apiextensions-apiserver pkg/apiserver/schema/listtype/validation.go
+ */
+function repeatedIn(schema: JsonSchema, value: readonly unknown[]): readonly (readonly [number, unknown])[] {
+  const listType = schema['x-kubernetes-list-type']
+  if (listType !== 'set' && listType !== 'map') return []
+  const names = schema['x-kubernetes-list-map-keys'] ?? []
+  const keyOf = (item: unknown): unknown => {
+    const given = isFields(item) ? item : {}
+    return Object.fromEntries(names.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]))
+  }
+  const keys = listType === 'set' ? value : value.map(keyOf)
+  return repeated(keys).map((index) => [index, keys[index]])
+}
+
+/** The second place of each value that a list has more than once. */
+function repeated(values: readonly unknown[]): readonly number[] {
+  const times = new Map<string, number>()
+  const places: number[] = []
+  for (const [index, value] of values.entries()) {
+    const text = JSON.stringify(value, inOrder)
+    const before = times.get(text) ?? 0
+    times.set(text, before + 1)
+    if (before === 1) places.push(index)
+  }
+  return places
+}
+
+/** The same object has the same text, in whichever order its fields were sent. */
+const inOrder = (_name: string, value: unknown): unknown =>
+  isFields(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
 
 function checkNumber(schema: JsonSchema, value: number, invalid: (why: string) => void): void {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
@@ -184,7 +234,20 @@ function checkNumber(schema: JsonSchema, value: number, invalid: (why: string) =
   else if (minimum !== undefined && value < minimum) invalid(`should be greater than or equal to ${minimum}`)
   if (below !== undefined && value >= below) invalid(`should be less than ${below}`)
   else if (maximum !== undefined && value > maximum) invalid(`should be less than or equal to ${maximum}`)
-  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) invalid(`should be a multiple of ${multipleOf}`)
+  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) invalid(`should be a multiple of ${multipleOf}`)
+}
+
+/** How far from a whole number a quotient may be, which fractions seldom have exactly. */
+const QUOTIENT_ERROR = 1e-9
+
+/**
+ * Whether it is so often the factor. 19.99 is 1999 times 0.01, though its quotient is less.
+ * @see kubernetes/kube-openapi pkg/validation/validate/values.go MultipleOf
+ */
+function isMultiple(value: number, factor: number): boolean {
+  const times = value / factor
+  const whole = Math.round(times)
+  return times === whole || Math.abs(times - whole) < QUOTIENT_ERROR * Math.abs(whole)
 }
 
 /**

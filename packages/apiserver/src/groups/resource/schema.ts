@@ -55,6 +55,10 @@ const isText = (given: unknown): boolean => typeof given === 'string'
 const isFlag = (given: unknown): boolean => typeof given === 'boolean'
 const isTexts = (given: unknown): boolean => Array.isArray(given) && given.every(isText)
 const isAny = (): boolean => true
+const isOneOf =
+  (...words: readonly string[]) =>
+  (given: unknown): boolean =>
+    words.includes(given as string)
 
 /** What each keyword can be. Others are refused: a rule that is not kept is none. */
 const KEYWORDS = new Map<string, (given: unknown) => boolean>([
@@ -89,9 +93,9 @@ const KEYWORDS = new Map<string, (given: unknown) => boolean>([
   ['$schema', isText],
   ['x-kubernetes-preserve-unknown-fields', isFlag],
   ['x-kubernetes-int-or-string', isFlag],
-  ['x-kubernetes-list-type', isText],
+  ['x-kubernetes-list-type', isOneOf('atomic', 'set', 'map')],
   ['x-kubernetes-list-map-keys', isTexts],
-  ['x-kubernetes-map-type', isText],
+  ['x-kubernetes-map-type', isOneOf('atomic', 'granular')],
 ])
 
 /**
@@ -115,6 +119,13 @@ function check(given: unknown, field: string): asserts given is JsonSchema {
     if (allows === undefined) throw optionError(`${field}.${keyword}`, keyword, `one of the keywords ${[...KEYWORDS.keys()].join(', ')}`)
     if (!allows(value)) throw optionError(`${field}.${keyword}`, value, 'what JSON Schema allows for it')
   }
+  const keys = given['x-kubernetes-list-map-keys'] as readonly string[] | undefined
+  if ((given['x-kubernetes-list-type'] === 'map') !== (keys !== undefined && keys.length > 0))
+    throw optionError(
+      `${field}.x-kubernetes-list-map-keys`,
+      keys,
+      'the names of the fields that tell items apart, for a list of the type map alone',
+    )
   if (typeof given['pattern'] === 'string') checkPattern(given['pattern'], `${field}.pattern`)
   for (const [name, each] of Object.entries((given['properties'] ?? {}) as Fields)) check(each, `${field}.properties.${name}`)
   for (const name of ['items', 'additionalProperties']) if (isFields(given[name])) check(given[name], `${field}.${name}`)
