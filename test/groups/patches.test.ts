@@ -24,6 +24,8 @@ describe('a merge patch (RFC 7386, appendix A)', () => {
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
     [[1, 2], { a: 'b', c: null }, { a: 'b' }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+    // Not of the RFC: what upstream's library does with objects in a list.
+    [{ a: [1] }, { a: [null, { b: null, c: { d: null } }, [{ e: null }]] }, { a: [null, { c: {} }, [{}]] }],
     [{ a: 1 }, JSON.parse('{"__proto__":{"polluted":1}}'), JSON.parse('{"a":1,"__proto__":{"polluted":1}}')],
   ])('%j with %j is %j', (target: unknown, patch: unknown, merged: unknown) => {
     const before = JSON.stringify(target)
@@ -60,6 +62,8 @@ describe('a JSON patch (RFC 6902, appendix A)', () => {
     [{ a: {} }, [{ op: 'test', path: '/a/b' }], { a: {} }],
     [{}, [{ op: 'add', path: '/a' }], { a: null }],
     [{ a: 1 }, [{ op: 'replace', path: '/a' }], { a: null }],
+    [{ a: 1 }, [{ op: 'replace', path: '/b', value: 2 }], { a: 1, b: 2 }],
+    [{ a: 1 }, [{ op: 'copy', from: '/b', path: '/c' }], { a: 1, c: null }],
     [[1, 2, 3], [{ op: 'remove', path: '/-1' }], [1, 2]],
     [[1, 2, 3], [{ op: 'add', path: '/-1', value: 4 }], [1, 2, 3, 4]],
     [[1, 2, 3], [{ op: 'replace', path: '/-3', value: 4 }], [4, 2, 3]],
@@ -73,7 +77,7 @@ describe('a JSON patch (RFC 6902, appendix A)', () => {
   test.each([
     [{ op: 'test', path: '/a', value: 2 }],
     [{ op: 'remove', path: '/b' }],
-    [{ op: 'replace', path: '/b', value: 1 }],
+    [{ op: 'replace', path: '/b/c', value: 1 }],
     [{ op: 'add', path: '/b/c', value: 1 }],
     [{ op: 'add', path: '/list/3', value: 1 }],
     [{ op: 'add', path: '/list/-4', value: 1 }],
@@ -84,7 +88,9 @@ describe('a JSON patch (RFC 6902, appendix A)', () => {
     [{ op: 'test', path: '/a/c', value: null }],
     [{ op: 'remove', path: '/list/-' }],
     [{ op: 'move', from: '/a', path: '/a/b' }],
-    [{ op: 'copy', from: '/nothing', path: '/b' }],
+    [{ op: 'copy', from: '/nothing/here', path: '/b' }],
+    [{ op: 'copy', from: '/list/2', path: '/b' }],
+    [{ op: 'move', from: '/nothing', path: '/b' }],
     [{ op: 'nothing', path: '/a' }],
     [{ op: 'add', path: 'a', value: 1 }],
     [{ op: 'move', path: '/a' }],

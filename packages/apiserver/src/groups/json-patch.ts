@@ -55,23 +55,22 @@ export function jsonPatch(target: unknown, operations: readonly Operation[]): un
   let copied = 0
   for (const { op, path, from, value } of operations) {
     if (op === 'test') {
-      if (!isSameJson(tested(root, path), value)) throw unprocessable()
+      if (!isSameJson(valueAt(root, path), value)) throw unprocessable()
     } else if (op === 'add') add(root, path, structuredClone(value))
     else if (op === 'remove') remove(root, path)
     else if (op === 'replace') replace(root, path, structuredClone(value))
-    else {
+    else if (op === 'copy') {
+      const found = valueAt(root, from)
+      copied += JSON.stringify(found).length
+      if (copied > COPIED_MAX) throw entityTooLarge(`copies of the JSON patch are larger than ${COPIED_MAX}`)
+      add(root, path, structuredClone(found))
+    } else {
       const found = read(root, from)
       if (found === undefined) throw unprocessable()
-      if (op === 'copy') {
-        copied += JSON.stringify(found).length
-        if (copied > COPIED_MAX) throw entityTooLarge(`copies of the JSON patch are larger than ${COPIED_MAX}`)
-        add(root, path, structuredClone(found))
-      } else {
-        // Nothing can be moved into itself.
-        if (path.length > from.length && from.every((piece, index) => path[index] === piece)) throw unprocessable()
-        remove(root, from)
-        add(root, path, found)
-      }
+      // Nothing can be moved into itself.
+      if (path.length > from.length && from.every((piece, index) => path[index] === piece)) throw unprocessable()
+      remove(root, from)
+      add(root, path, found)
     }
   }
   return root.it
@@ -100,7 +99,7 @@ function indexOf(piece: string, count: number): number {
 }
 
 /** What is not there is null, as upstream, where there is something that it could be in. */
-function tested(root: Root, path: readonly string[]): unknown {
+function valueAt(root: Root, path: readonly string[]): unknown {
   if (path.length === 0) return root.it
   const [of, last] = holder(root, path)
   return inside(of, last) ?? null
@@ -131,6 +130,7 @@ function remove(root: Root, path: readonly string[]): void {
   else throw unprocessable()
 }
 
+/** A field that is not there is added, as upstream. */
 function replace(root: Root, path: readonly string[], value: unknown): void {
   if (path.length === 0) {
     root.it = value
@@ -138,6 +138,5 @@ function replace(root: Root, path: readonly string[], value: unknown): void {
   }
   const [of, last] = holder(root, path)
   if (Array.isArray(of)) of[indexOf(last, of.length)] = value
-  else if (Object.hasOwn(of, last)) setField(of, last, value)
-  else throw unprocessable()
+  else setField(of, last, value)
 }

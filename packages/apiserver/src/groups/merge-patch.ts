@@ -1,10 +1,12 @@
 import { type Fields, isFields, setField } from './api-object.ts'
 
 /**
- * Applies a JSON merge patch: null takes away, lists are replaced. Nothing of either is changed.
+ * Applies a JSON merge patch: null takes away, lists are replaced. As upstream, and beyond the RFC,
+ * an object in such a list has no field that is null. Nothing of either is changed.
  * @see RFC 7396
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (Array.isArray(patch)) return patch.map((each) => mergePatch(undefined, each))
   if (!isFields(patch)) return patch
   const merged: Fields = {}
   if (isFields(target))
