@@ -26,6 +26,43 @@ async function serveWidgets(config = {}, setUp: (server: ApiServer) => void = (s
 }
 
 describe('writes', () => {
+  test('an owner that is named twice is kept once, and its client is told', async () => {
+    const { json } = await serveWidgets()
+    const owner = { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'u', controller: true }
+    const other = { apiVersion: 'v1', kind: 'X', name: 'y', uid: 'u' }
+    const twice = { ownerReferences: [owner, other, { ...owner }, owner] }
+    const created = await json('POST', WIDGETS, { ...widget('a'), metadata: { name: 'a', ...twice } })
+    expect([created.code, created.body['metadata'].ownerReferences]).toEqual([201, [owner, other]])
+    expect(created.headers.get('warning')).toContain('duplicate UID(s) observed: u, u')
+    await json('POST', WIDGETS, widget('b'))
+    const patched = await json('PATCH', `${WIDGETS}/b`, { metadata: twice }, MERGE)
+    expect([patched.code, patched.body['metadata'].ownerReferences]).toEqual([200, [owner, other]])
+    expect(patched.headers.get('warning')).toContain('duplicate UID(s) observed: u, u')
+  })
+
+  test('the version 0 is none', async () => {
+    const { json } = await serveWidgets()
+    await json('POST', WIDGETS, widget('a'))
+    const sent = widget('a', { size: 5 })
+    const put = await json('PUT', `${WIDGETS}/a`, { ...sent, metadata: { name: 'a', resourceVersion: '0' } })
+    expect([put.code, put.body['spec']?.size]).toEqual([200, 5])
+    const patched = await json('PATCH', `${WIDGETS}/a`, { metadata: { resourceVersion: '0' }, spec: { size: 6 } }, MERGE)
+    expect([patched.code, patched.body['spec']?.size]).toEqual([200, 6])
+  })
+
+  test('a name that is taken by what is being deleted is one to wait for', async () => {
+    const { json } = await serveWidgets()
+    const held = { ...widget('a'), metadata: { name: 'a', finalizers: ['demo.example/held'] } }
+    await json('POST', WIDGETS, held)
+    const taken = 'widgets.demo.example "a" already exists'
+    expect((await json('POST', WIDGETS, widget('a'))).body).toMatchObject({ message: taken, code: 409 })
+    await json('DELETE', `${WIDGETS}/a`)
+    for (const query of ['', '?dryRun=All']) {
+      const again = await json('POST', `${WIDGETS}${query}`, widget('a'))
+      expect(again.body).toMatchObject({ message: `object is being deleted: ${taken}`, reason: 'AlreadyExists', code: 409 })
+    }
+  })
+
   test('a status is written by its own path, and nothing else is by that', async () => {
     const { json } = await serveWidgets()
     const created = await json('POST', WIDGETS, { ...widget('a'), status: { ready: true } })

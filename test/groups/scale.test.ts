@@ -93,6 +93,16 @@ async function serveFleets(config: ApiServerConfig = {}) {
 describe('requests', () => {
   const MERGE = 'application/merge-patch+json'
 
+  test('as a table say how many there are to be, and are', async () => {
+    const { ask } = await serveApi({ setUp: (server) => void server.installApiGroups(group()) })
+    const sent = object({ spec: { size: { replicas: 2 } } })
+    await ask(FLEET, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(sent) })
+    const answer = await ask(`${FLEET}/a/scale`, { headers: { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } })
+    const { columnDefinitions, rows } = (await answer.json()) as Record<string, { readonly name?: string; readonly cells?: unknown[] }[]>
+    expect(columnDefinitions?.map(({ name }) => name)).toEqual(['Name', 'Desired', 'Available', 'Age'])
+    expect(rows?.[0]?.cells?.slice(0, 3)).toEqual(['a', 2, 0])
+  })
+
   test('change how many there are to be, and nothing else', async () => {
     const json = await serveFleets()
     await json('PATCH', `${FLEET}/a/status`, { status: { replicas: 1 } }, MERGE)

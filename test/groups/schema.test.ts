@@ -224,13 +224,19 @@ describe('metadata', () => {
     expect([metadata.ownerReferences, unknown]).toEqual([[read, read], ['ownerReferences[1].foo']])
   })
 
+  test('a name that is missing is said to be', () => {
+    expect(metaErrors({ name: '' }, false).map(({ field, message }) => `${field}: ${message}`)).toEqual([
+      'metadata.name: Required value: name or generateName is required',
+    ])
+  })
+
   test.each([
     [{ name: 'A' }, true, ['metadata.name', 'metadata.namespace']],
     [{ name: 'a', namespace: 'b.c' }, true, ['metadata.namespace']],
     [{ name: 'a', namespace: 'b' }, false, ['metadata.namespace']],
     [{ name: 'a.b-c', labels: { 'x/y/z': 'ok', ok: '-' } }, false, ['metadata.labels', 'metadata.labels']],
     [{ name: 'a', annotations: { 'no good': 'x'.repeat(300_000) } }, false, ['metadata.annotations', 'metadata.annotations']],
-    [{ name: 'a', finalizers: ['x/'] }, false, ['metadata.finalizers[0]', 'metadata.finalizers[0]']],
+    [{ name: 'a', finalizers: ['x/'] }, false, ['metadata.finalizers', 'metadata.finalizers']],
     [
       { name: 'a', ownerReferences: [{ apiVersion: '', kind: 'K', name: 'n', uid: 'u' }] },
       false,

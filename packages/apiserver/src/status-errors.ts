@@ -73,9 +73,9 @@ export const forbiddenObject = (of: QualifiedResource, name: string, why: string
   })
 
 /** @see kubernetes/apimachinery pkg/api/errors/errors.go NewAlreadyExists */
-export const alreadyExists = (of: QualifiedResource, name: string): StatusError =>
+export const alreadyExists = (of: QualifiedResource, name: string, isBeingDeleted = false): StatusError =>
   new StatusError({
-    message: `${qualifiedName(of)} ${goQuote(name)} already exists`,
+    message: `${isBeingDeleted ? 'object is being deleted: ' : ''}${qualifiedName(of)} ${goQuote(name)} already exists`,
     reason: 'AlreadyExists',
     details: aboutObject(of, name),
     code: 409,

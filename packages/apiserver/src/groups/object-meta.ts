@@ -152,6 +152,25 @@ function readOwners(given: readonly (Fields | null)[]): ReadOwners {
   return { read, unknown, problem: undefined }
 }
 
+/**
+ * Takes owners away that are in the list already, and returns their uids. The same object may own in
+ * two ways, as with and without `controller`.
+ * @see kubernetes/apiserver pkg/endpoints/handlers/rest.go dedupOwnerReferences
+ */
+export function takeRepeatedOwners(metadata: ObjectMeta): readonly string[] {
+  const known = new Set<string>()
+  const repeated: string[] = []
+  const owners = metadata.ownerReferences?.filter((owner) => {
+    const text = JSON.stringify([...OWNER_FIELDS.keys()].map((name) => owner[name as keyof OwnerReference] ?? null))
+    if (known.has(text)) repeated.push(owner.uid)
+    const isNew = !known.has(text)
+    known.add(text)
+    return isNew
+  })
+  if (owners !== undefined && repeated.length > 0) metadata.ownerReferences = owners
+  return repeated
+}
+
 /** The metadata in the order of {@link FIELDS}, for what was put together from several. */
 export function orderedMeta(metadata: ObjectMeta): ObjectMeta {
   const ordered: Fields = {}
@@ -169,8 +188,8 @@ export function metaErrors(metadata: ObjectMeta, isNamespaced: boolean): readonl
   const invalid = (field: string, value: unknown, problems: readonly string[]): void =>
     void errors.push(...problems.map((problem) => fieldErrors.invalid(`metadata.${field}`, value, problem)))
   if (generateName !== undefined) invalid('generateName', generateName, subdomainProblems(`${generateName.replace(/-$/, '')}a`))
-  // A name that is missing is one that is no subdomain, as for custom resources.
-  invalid('name', name, subdomainProblems(name))
+  if (name === '') errors.push(fieldErrors.required('metadata.name', 'name or generateName is required'))
+  else invalid('name', name, subdomainProblems(name))
   if (isNamespaced) {
     if (namespace === undefined) errors.push(fieldErrors.required('metadata.namespace'))
     else invalid('namespace', namespace, labelProblems(namespace))
@@ -186,7 +205,7 @@ export function metaErrors(metadata: ObjectMeta, isNamespaced: boolean): readonl
   }
   if (bytes > ANNOTATIONS_MAX) errors.push(fieldErrors.tooLong('metadata.annotations', ANNOTATIONS_MAX))
   errors.push(...ownerErrors(ownerReferences))
-  for (const [index, finalizer] of finalizers.entries()) invalid(`finalizers[${index}]`, finalizer, qualifiedNameProblems(finalizer))
+  for (const finalizer of finalizers) invalid('finalizers', finalizer, qualifiedNameProblems(finalizer))
   if (finalizers.includes(ORPHAN_DEPENDENTS) && finalizers.includes(DELETE_DEPENDENTS))
     invalid('finalizers', finalizers, [`finalizer ${ORPHAN_DEPENDENTS} and ${DELETE_DEPENDENTS} cannot be both set`])
   return errors

@@ -17,6 +17,11 @@ const scaleOfScope = (scope: 'Namespaced' | 'Cluster'): Resource =>
     scope,
     versions: {
       v1: {
+        columns: [
+          { name: 'Desired', type: 'integer', path: '.spec.replicas', description: 'Number of desired replicas' },
+          { name: 'Available', type: 'integer', path: '.status.replicas', description: 'Number of actual replicas' },
+          { name: 'Age', type: 'date', path: '.metadata.creationTimestamp' },
+        ],
         schema: {
           type: 'object',
           description: 'A scale: the wanted and the current number of replicas.',

@@ -36,7 +36,7 @@ export async function createObject(rest: RestRequest): Promise<void> {
     if (isAdmitted) await validateBy(rest, { operation: 'CREATE', object, oldObject: undefined, isDryRun })
     const stored = isDryRun ? await ifFree(rest, (await throughStorage(rest.resource, object)).again) : await rest.storage.create(object)
     if (stored !== undefined) return send(rest, output, 201, objectAs(rest, output, stored))
-    if (!isGenerated) throw alreadyExists(rest.qualified, name)
+    if (!isGenerated) throw alreadyExists(rest.qualified, name, await isBeingDeleted(rest, object))
     if (tries === GENERATED_TRIES) throw generatedNameTaken(rest.qualified, name)
   }
 }
@@ -50,6 +50,10 @@ function takeNoVersion({ metadata }: ApiObject): void {
 /** The object as it would be stored; undefined: its key is taken. */
 const ifFree = async (rest: RestRequest, object: ApiObject): Promise<ApiObject | undefined> =>
   (await rest.storage.get?.(keyOf(object))) === undefined ? object : undefined
+
+/** Whether the object that has the key will be gone: a client that waits can have it then. */
+const isBeingDeleted = async (rest: RestRequest, object: ApiObject): Promise<boolean> =>
+  (await rest.storage.get?.(keyOf(object)))?.metadata.deletionTimestamp !== undefined
 
 /** The object as plugins have left it. */
 async function mutated(rest: RestRequest, decoded: Decoded, isDryRun: boolean): Promise<Decoded> {

@@ -5,7 +5,7 @@ import { badRequest, entityTooLarge } from '../../status-errors.ts'
 import { type ApiObject, type Fields, isFields, setField } from '../api-object.ts'
 import type { FieldError } from '../field-errors.ts'
 import { goJsonError, lookAtJson } from '../json-text.ts'
-import { readMeta } from '../object-meta.ts'
+import { readMeta, takeRepeatedOwners } from '../object-meta.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import { type Findings, TYPE_AND_METADATA, type WrittenPart, walkPart } from '../resource/schema-walk.ts'
 import type { FieldValidation } from './options.ts'
@@ -90,6 +90,10 @@ export async function decodeBody(resource: Resource, text: string, isYaml: boole
   return decodeValue(resource, { ...read, value: read.value ?? {} }, decoding)
 }
 
+/** @see kubernetes/apiserver pkg/endpoints/handlers/rest.go DuplicateOwnerReferencesWarningFormat */
+const REPEATED_OWNERS =
+  '.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: '
+
 /** The same for a value that was read before, or made by a patch. */
 export function decodeValue(resource: Resource, { value, duplicates }: ReadValue, decoding: Decoding): Decoded {
   const { kind, version, apiVersion } = resource
@@ -113,6 +117,8 @@ export function decodeValue(resource: Resource, { value, duplicates }: ReadValue
   }
   const { metadata, unknown, problem } = readMeta(given['metadata'])
   if (problem !== undefined) throw refuse(problem)
+  const repeatedOwners = takeRepeatedOwners(metadata)
+  if (repeatedOwners.length > 0) decoding.warn(`${REPEATED_OWNERS}${repeatedOwners.join(', ')}`)
   const own: Fields = {}
   for (const [name, field] of Object.entries(given)) if (!TYPE_AND_METADATA.has(name)) setField(own, name, field)
   const findings: Findings = { unknown: unknown.map((name) => `metadata.${name}`), errors: [] }

@@ -91,7 +91,8 @@ function hasOtherFields(updated: ApiObject, old: ApiObject): boolean {
 function checkVersion(rest: RestRequest, given: ObjectMeta, old: ObjectMeta): void {
   if (given.uid !== undefined && given.uid !== old.uid)
     throw conflict(rest.qualified, old.name, `Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${old.uid ?? ''}`)
-  if (given.resourceVersion !== undefined) {
+  // `0` is none, as upstream.
+  if ((given.resourceVersion ?? '0') !== '0') {
     if (given.resourceVersion !== old.resourceVersion) throw conflict(rest.qualified, old.name)
   } else if (rest.resource.strategy.allowsUnconditionalUpdate === false)
     refuseInvalid(rest, old.name, [fieldErrors.invalid('metadata.resourceVersion', 0, 'must be specified for an update')])

@@ -63,7 +63,7 @@ function valueAt(object: ApiObject, path: string): unknown {
 }
 
 function cellOf(type: string, value: unknown, now: number): unknown {
-  if (value === undefined || value === null) return type === 'date' ? '<unknown>' : null
+  if (value === undefined || value === null) return null
   if (type === 'date') return typeof value === 'string' ? ago(now - Date.parse(value)) : '<invalid>'
   if (type === 'string') return typeof value === 'string' ? value : JSON.stringify(value)
   return type === 'integer' || type === 'number' ? (typeof value === 'number' ? value : null) : typeof value === 'boolean' ? value : null
