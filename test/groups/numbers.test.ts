@@ -109,14 +109,42 @@ describe('a body of YAML', () => {
     ['a long list', `[${'a,'.repeat(100_000)}]`, 'more than 16384 names'],
     ['many aliases', `a: &a [1]\nb: [${'*a,'.repeat(1_000)}]`, 'alias'],
   ])('%s: refused', async (_, text, why) => {
-    await expect(readYamlBody(text)).rejects.toThrow(why)
+    await expect(readYamlBody(text, 100)).rejects.toThrow(why)
   })
 
   test('is nested as deep as one of JSON', async () => {
     const deepest = '['.repeat(512) + ']'.repeat(512)
-    expect(JSON.stringify(await readYamlBody(deepest))).toBe(deepest)
-    expect(await readYamlBody('')).toBeNull()
-    expect(await readYamlBody('a: y\nb: 0o17\nc: 1.5e3\nd: 1_000\n1: x')).toEqual({ a: true, b: '0o17', c: 1500, d: 1000, 1: 'x' })
+    expect(JSON.stringify((await readYamlBody(deepest, 100)).value)).toBe(deepest)
+    expect((await readYamlBody('', 100)).value).toBeNull()
+    const { value } = await readYamlBody('a: y\nb: 0o17\nc: 1.5e3\nd: 1_000\n1: x', 100)
+    expect(value).toEqual({ a: true, b: '0o17', c: 1500, d: 1000, 1: 'x' })
+  })
+
+  // As apiextensions-apiserver answers.
+  test.each([
+    ['a: 2020-01-01\n2020-01-01: b', { a: '2020-01-01', '2020-01-01': 'b' }],
+    ['a: 2001-12-14t21:59:43.10-05:00', { a: '2001-12-14t21:59:43.10-05:00' }],
+    ['a: !!binary aGk=', { a: 'hi' }],
+    ['a: !!set {b, c}', { a: { b: null, c: null } }],
+    ['a: !!omap [b: 1, c: 2]', { a: [{ b: 1 }, { c: 2 }] }],
+    ['a: !!pairs [b: 1]', { a: [{ b: 1 }] }],
+    ['a: {<<: {b: 1}, c: 2}', { a: { b: 1, c: 2 } }],
+  ])('%j keeps what JSON has no word for as it is written', async (text, value) => {
+    expect(JSON.parse(JSON.stringify((await readYamlBody(text, 100)).value))).toEqual(value)
+  })
+
+  test('says what stands in it twice', async () => {
+    const text = 'a: {b: 1, b: 2, "b": 3}\nl: [{x: 1, x: 2}]\na: 5\n? [q, q]\n: {z: 1, z: 2}\n<<: {m: 1}\n<<: {m: 2}'
+    expect((await readYamlBody(text, 100)).duplicates).toEqual(['a.b', 'a.b', 'l[0].x', 'a', 'z'])
+    expect((await readYamlBody(text, 2)).duplicates).toEqual(['a.b', 'a.b'])
+    const { json } = await serveKind(counted)
+    const twice = 'apiVersion: demo.example/v1\nkind: Widget\nmetadata: {name: a, name: b}\n'
+    const strict = await json('POST', `${WIDGETS}?fieldValidation=Strict`, twice, YAML_TYPE)
+    expect([strict.code, strict.body['message']]).toEqual([
+      400,
+      'Widget in version "v1" cannot be handled as a Widget: strict decoding error: duplicate field "metadata.name"',
+    ])
+    expect((await json('POST', WIDGETS, twice, YAML_TYPE)).body['metadata']?.name).toBe('b')
   })
 
   test('what its aliases stand for is bounded', async () => {
@@ -137,6 +165,6 @@ describe('a body of YAML', () => {
     ['digits', 'a: ', '9'.repeat(250_000), ''],
     ['an empty text', 'a: "', '\n'.repeat(250_000), '"'],
   ])('%s: the process goes on', async (_, before, many, behind) => {
-    expect(await cpuOf(async () => void (await readYamlBody(before + many + behind).catch(() => {})))).toBeLessThan(2_000)
+    expect(await cpuOf(async () => void (await readYamlBody(before + many + behind, 100).catch(() => {})))).toBeLessThan(2_000)
   })
 })

@@ -26,14 +26,17 @@ const FROM_YAML_MAX = 3 * 1024 * 1024
 export async function readValue(text: string, isYaml: boolean, prefix: string, summary: (text: string) => string): Promise<ReadValue> {
   if (!isYaml) return readJson(text, prefix, summary)
   let asJson: string
+  let duplicates: readonly string[]
   try {
-    // It may hold what JSON has no word for, such as dates.
-    asJson = JSON.stringify((await readYamlBody(text)) ?? null)
+    const read = await readYamlBody(text, SHOWN_MAX)
+    duplicates = read.duplicates
+    // It may hold what JSON has no word for, such as objects that are names.
+    asJson = JSON.stringify(read.value ?? null)
   } catch (thrown) {
     throw badRequest(`${prefix}yaml: ${toError(thrown).message}`)
   }
   if (asJson.length > FROM_YAML_MAX) throw entityTooLarge(`what the aliases stand for is longer than ${FROM_YAML_MAX}`)
-  return readJson(asJson, prefix, summary)
+  return { ...readJson(asJson, prefix, summary), duplicates }
 }
 
 function readJson(text: string, prefix: string, summary: (text: string) => string): ReadValue {
