@@ -224,12 +224,6 @@ describe('metadata', () => {
     expect([metadata.ownerReferences, unknown]).toEqual([[read, read], ['ownerReferences[1].foo']])
   })
 
-  test('a name that is missing is said to be', () => {
-    expect(metaErrors({ name: '' }, false).map(({ field, message }) => `${field}: ${message}`)).toEqual([
-      'metadata.name: Required value: name or generateName is required',
-    ])
-  })
-
   test.each([
     [{ name: 'A' }, true, ['metadata.name', 'metadata.namespace']],
     [{ name: 'a', namespace: 'b.c' }, true, ['metadata.namespace']],

@@ -153,8 +153,8 @@ function readOwners(given: readonly (Fields | null)[]): ReadOwners {
 }
 
 /**
- * Takes owners away that are in the list already, and returns their uids. The same object may own in
- * two ways, as with and without `controller`.
+ * Takes owners away that are in the list already, and returns their uids. The same object may own
+ * in two ways, as with and without `controller`.
  * @see kubernetes/apiserver pkg/endpoints/handlers/rest.go dedupOwnerReferences
  */
 export function takeRepeatedOwners(metadata: ObjectMeta): readonly string[] {
@@ -188,8 +188,8 @@ export function metaErrors(metadata: ObjectMeta, isNamespaced: boolean): readonl
   const invalid = (field: string, value: unknown, problems: readonly string[]): void =>
     void errors.push(...problems.map((problem) => fieldErrors.invalid(`metadata.${field}`, value, problem)))
   if (generateName !== undefined) invalid('generateName', generateName, subdomainProblems(`${generateName.replace(/-$/, '')}a`))
-  if (name === '') errors.push(fieldErrors.required('metadata.name', 'name or generateName is required'))
-  else invalid('name', name, subdomainProblems(name))
+  // A name that is missing is one that is no subdomain, as the recorded server says it.
+  invalid('name', name, subdomainProblems(name))
   if (isNamespaced) {
     if (namespace === undefined) errors.push(fieldErrors.required('metadata.namespace'))
     else invalid('namespace', namespace, labelProblems(namespace))

@@ -33,7 +33,7 @@ export function walkSchema(schema: JsonSchema, value: unknown, path: string, fin
     : isFields(value)
       ? walkFields(schema, value, path, findings)
       : value
-  // What is left out does not count, and what is filled in does: the object is read back as it is kept.
+  // What is left out does not count, and what is filled in does, as when it is read back.
   checkValue(schema, kept, path, findings)
   return kept
 }

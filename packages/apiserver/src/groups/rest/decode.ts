@@ -93,7 +93,10 @@ export async function decodeBody(resource: Resource, text: string, isYaml: boole
   return decodeValue(resource, { ...read, value: read.value ?? {} }, decoding)
 }
 
-/** @see kubernetes/apiserver pkg/endpoints/handlers/rest.go DuplicateOwnerReferencesWarningFormat */
+/**
+ * What clients that name an owner twice are told, before the uids.
+ * @see kubernetes/apiserver pkg/endpoints/handlers/rest.go DuplicateOwnerReferencesWarningFormat
+ */
 const REPEATED_OWNERS =
   '.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: '
 
