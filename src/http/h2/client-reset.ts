@@ -3,9 +3,7 @@ import { setImmediate } from 'node:timers'
 import { NO_ERROR } from './error-codes.ts'
 import { ignore } from './exchange-objects.ts'
 
-/**
- * States of a stream by the numbers of nghttp2. Not node's constants: error-codes.ts says why.
- */
+/** States of a stream by the numbers of nghttp2. Not node's constants: error-codes.ts says why. */
 const IDLE = 1
 const CLOSED = 7
 
