@@ -34,6 +34,21 @@ test('a handler that reads on behind its own answer hears that its connection is
   expect(made.facts).toMatchObject([{ type: 'error', where: 'handler POST /order', error: { message: 'aborted' } }])
 })
 
+test('a handler whose response waits behind another hears that its connection is gone', async () => {
+  const paths: string[] = []
+  const made = await rig(async ({ url = '' }, response) => {
+    paths.push(url)
+    await once(response, 'close')
+    expect(response.destroyed).toBe(true)
+  })
+  const client = await made.connect()
+  for (const path of ['/first', '/second', '/third']) client.request('GET', path)
+  await expect.poll(() => paths).toEqual(['/first', '/second', '/third'])
+  client.abort()
+  await made.traffic.handlersDone()
+  expect(made.facts).toEqual([])
+})
+
 test('a handler that is called when its client has left is waited for, and named', async () => {
   const latch = new Latch()
   const made = await rig(async (_, response) => {

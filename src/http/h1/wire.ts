@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import { isParsed } from '../../base/node-internals.ts'
@@ -218,6 +218,7 @@ export class Http1Wire implements Wire {
   closed(): void {
     this.#lingering?.cancel()
     this.#clearBodyTimer()
+    for (const { response } of this.connection.outstanding) if (response?.socket === null) breakOffWaiting(response)
     this.connection.closed()
     // Node forgets it with its response: a handler that reads on would wait for ever [Node 20 to
     // 26].
@@ -241,6 +242,17 @@ export class Http1Wire implements Wire {
 /** The wire that a socket was given, if any. */
 export function http1WireOf(socket: Socket): Http1Wire | undefined {
   return (socket as Tagged)[WIRE]
+}
+
+/**
+ * Ends a response that waits behind another on a connection that has closed, which its handler
+ * would wait for without end [Node 20 and 22; node does it from 24 on].
+ */
+function breakOffWaiting(response: ServerResponse): void {
+  response.destroy(aborted())
+  process.nextTick(() => {
+    if (!response.closed) response.emit('close')
+  })
 }
 
 /** What node has for a request that breaks off before its response is sent. */
