@@ -2,6 +2,7 @@
 // Fails when: a stop waits for one of them, or warns of it; a handler whose client has left, or
 // whose session another one has ended, is taken for one that has given up; or what handlers reset
 // is held against their client.
+import { once } from 'node:events'
 import { createServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
@@ -11,14 +12,14 @@ import { Gate } from '../conformance/stage.ts'
 import { answerOf, H2Client } from '../support/h2-client.ts'
 import { newAttachedLife } from '../support/life.ts'
 
-type Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => void
+type Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => void | Promise<void>
 
 const CANCEL = 8
 
 async function serving(handler: Handler) {
   const server = createServer((request, response) => {
     response.stream.on('error', () => undefined)
-    handler(request, response)
+    return handler(request, response)
   })
   server.on('session', (session) => session.on('error', () => undefined))
   const t = newAttachedLife(server, { clock: new VirtualClock(), options: { lastCall: 0 } })
@@ -103,6 +104,20 @@ test.each(Object.entries(DEPARTURES))('a handler whose client %s is waited for',
   answer()
   await ending
   expect(warnings(t)).toEqual([])
+})
+
+test.each(['GET', 'HEAD'])('a handler of %s that waits for the close of its response hears that its client has left', async (method) => {
+  const asked = new Gate()
+  const { t, client } = await serving(async (_request, response) => {
+    const closed = once(response, 'close')
+    void asked.pass()
+    await closed
+  })
+  client.stream({ ':method': method, ':path': '/' }, true)
+  await asked.reached
+  client.session.destroy()
+  await expect.poll(() => t.life.counts().requests).toBe(0)
+  expect(await t.end()).toMatchObject({ exitCode: 0 })
 })
 
 test('a handler whose session another one destroys is waited for', async () => {

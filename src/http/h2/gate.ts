@@ -198,6 +198,9 @@ function adopt(exchange: WireExchange, request: Http2ServerRequest, response: Ht
   if (view) view.ofHandler = response
   findBy(request, exchange)
   watchResponse(response)
+  // Node tells a response to a HEAD request nothing that its handler has not ended [Node 20 to 26].
+  const { stream } = request
+  if (isHead(stream)) stream.once('close', () => void (response.writableEnded || response.emit('close')))
   if (view?.headers) for (const [name, value] of Object.entries(view.headers)) response.setHeader(name, value as string)
 }
 
