@@ -241,10 +241,12 @@ function checkNumber(schema: JsonSchema, value: number, invalid: (why: string) =
 const QUOTIENT_ERROR = 1e-9
 
 /**
- * Whether it is so often the factor. 19.99 is 1999 times 0.01, though its quotient is less.
- * @see kubernetes/kube-openapi pkg/validation/validate/values.go MultipleOf
+ * Whether it is so often the factor. 19.99 is 1999 times 0.01, though its quotient is less; of
+ * integers nothing is left over.
+ * @see kubernetes/kube-openapi pkg/validation/validate/values.go MultipleOf, MultipleOfInt
  */
 function isMultiple(value: number, factor: number): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(factor)) return value % factor === 0
   const times = value / factor
   const whole = Math.round(times)
   return times === whole || Math.abs(times - whole) < QUOTIENT_ERROR * Math.abs(whole)
