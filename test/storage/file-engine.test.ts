@@ -189,22 +189,51 @@ else {
     },
   )
 
-  test('a process exits though a call of the system does not return to the thread', async () => {
-    const path = join(await folderOf(), 'store.db')
-    // What reads a pipe waits until there is one that writes it.
-    spawnSync('mkfifo', [`${path}-wal`])
-    const program = `
-      import { fileEngine } from ${JSON.stringify(new URL('../../packages/apiserver/dist/index.js', import.meta.url).href)}
-      fileEngine({ path: ${JSON.stringify(path)} }).open({ signal: new AbortController().signal, onCondition: () => {} })
-      setTimeout(() => process.exit(5), 300)`
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'inherit', 'pipe'] })
+  /** How a program in a module of its own ends that has the engine, and what it says. */
+  async function endOf(program: string) {
+    const engine = new URL('../../packages/apiserver/dist/index.js', import.meta.url).href
+    const text = `import { fileEngine } from ${JSON.stringify(engine)}\n${program}`
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', text], { stdio: ['ignore', 'inherit', 'pipe'] })
     onTestFinished(() => void child.kill('SIGKILL'))
     let said = ''
     child.stderr.on('data', (chunk) => {
       said += String(chunk)
     })
-    expect(await new Promise((resolve) => void child.on('close', (...how) => resolve(how)))).toEqual([null, 'SIGKILL'])
+    return { how: await new Promise((resolve) => void child.on('close', (...how) => resolve(how))), said }
+  }
+
+  test('a process exits though a call of the system does not return to the thread', async () => {
+    const path = join(await folderOf(), 'store.db')
+    spawnSync('mkfifo', [`${path}-wal`])
+    // What reads a pipe waits for what is written; there can be a writer when there is a reader.
+    const { how, said } = await endOf(`
+      import { constants, openSync } from 'node:fs'
+      fileEngine({ path: ${JSON.stringify(path)} }).open({ signal: new AbortController().signal, onCondition: () => {} })
+      const exit = () => {
+        try {
+          openSync(${JSON.stringify(`${path}-wal`)}, constants.O_WRONLY | constants.O_NONBLOCK)
+        } catch {
+          return setTimeout(exit, 10)
+        }
+        process.exit(5)
+      }
+      exit()`)
+    expect(how).toEqual([null, 'SIGKILL'])
     expect(said).toContain('the disk of the file storage does not answer')
+  })
+
+  test('a process exits as it will while the thread begins, or looks at many rows', async () => {
+    const path = join(await folderOf(), 'store.db')
+    const store = await openFile({ path })
+    for (let step = 0; step < 50; step++)
+      await Promise.all(Array.from({ length: 1000 }, (_, at) => store.put({ key: `/${step}/${at}`, value: Buffer.alloc(2000) })))
+    await store.close()
+    for (const ms of [0, 50, 200])
+      expect(
+        await endOf(`
+          fileEngine({ path: ${JSON.stringify(path)} }).open({ signal: new AbortController().signal, onCondition: () => {} })
+          setTimeout(() => process.exit(5), ${ms})`),
+      ).toEqual({ how: [5, null], said: '' })
   })
 
   describe('a disk that is full', () => {

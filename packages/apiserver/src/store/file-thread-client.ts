@@ -2,7 +2,7 @@ import { isMainThread, Worker } from 'node:worker_threads'
 import { deferred, onProcessExit } from '../engine.ts'
 import type { Answers, Reply, Request } from './file-messages.ts'
 import { filePlace } from './file-place.ts'
-import { fileThread, type Parts } from './file-thread.ts'
+import { fileThread, type Parts, type ThreadFlags } from './file-thread.ts'
 import { logDamage } from './log-damage.ts'
 import { sqliteRefusal } from './sqlite-refusal.ts'
 import { StoreError } from './store-error.ts'
@@ -23,12 +23,13 @@ interface Asked {
 const PARTS = Object.entries({ filePlace, logDamage, sqliteRefusal } satisfies Parts).map(([name, part]) => `${name}: ${part.toString()}`)
 const PROGRAM = `const __name = (named) => named;(${fileThread.toString()})(require, { ${PARTS.join()} })`
 
+const flag = (): Int32Array => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+
 /** Questions to the thread, answered in their order. It keeps a process alive while it owes one. */
 export class FileThreadClient {
   readonly #worker: Worker
   readonly #asked = new Map<number, Asked>()
-  /** How many operations the thread has not done yet, which it counts down. */
-  readonly #owed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  readonly #flags: ThreadFlags = { isBusy: flag(), isLeaving: flag() }
   #id = 0
   #isEnded = false
 
@@ -38,7 +39,7 @@ export class FileThreadClient {
       eval: true,
       execArgv: ['--disable-warning=ExperimentalWarning'],
       name: 'quiesce file storage',
-      workerData: { owed: this.#owed },
+      workerData: this.#flags,
     })
     this.#worker.unref()
     const exit = onProcessExit(process, () => this.#leave())
@@ -66,7 +67,6 @@ export class FileThreadClient {
     const id = this.#id++
     this.#asked.set(id, { resolve: resolve as Asked['resolve'], reject, isWrite: request.op === 'write' })
     this.#worker.ref()
-    Atomics.add(this.#owed, 0, 1)
     this.#worker.postMessage({ id, request }, transfer as ArrayBuffer[])
     return promise
   }
@@ -83,8 +83,8 @@ export class FileThreadClient {
    */
   #leave(): void {
     if (!isMainThread) return
-    const owed = Atomics.load(this.#owed, 0)
-    if (owed === 0 || Atomics.wait(this.#owed, 0, owed, EXIT_MS) !== 'timed-out') return
+    Atomics.store(this.#flags.isLeaving, 0, 1)
+    if (Atomics.wait(this.#flags.isBusy, 0, 1, EXIT_MS) !== 'timed-out') return
     process.stderr.write('quiesce: the disk of the file storage does not answer, and lets no process exit: it is killed\n')
     process.kill(process.pid, 'SIGKILL')
   }

@@ -18,7 +18,7 @@ interface Database {
 /** The part of node's modules that the thread needs, of which its types know less. */
 interface Modules {
   readonly 'node:worker_threads': {
-    readonly workerData: { readonly owed: Int32Array }
+    readonly workerData: ThreadFlags
     readonly parentPort: {
       on(event: 'message', hear: (message: Numbered) => void): void
       postMessage(message: Reply, transfer: readonly object[]): void
@@ -27,6 +27,13 @@ interface Modules {
   readonly 'node:sqlite': { readonly DatabaseSync: new (path: string, options?: { readonly readOnly: boolean }) => Database }
   readonly 'node:zlib': { crc32(data: string | Uint8Array, before?: number): number }
   readonly 'node:fs': typeof import('node:fs')
+}
+/** What the thread and its process see of each other without messages; 1 is yes. */
+export interface ThreadFlags {
+  /** The thread is in an operation. */
+  readonly isBusy: Int32Array
+  /** The process exits: no further operation begins, and one that goes from row to row ends. */
+  readonly isLeaving: Int32Array
 }
 /** Functions that the thread needs, each the text of a file of its own. */
 export interface Parts {
@@ -48,7 +55,10 @@ export interface Parts {
  * much is there.
  */
 export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M], { filePlace, logDamage, sqliteRefusal }: Parts): void {
-  const { parentPort, workerData } = load('node:worker_threads')
+  const {
+    parentPort,
+    workerData: { isBusy, isLeaving },
+  } = load('node:worker_threads')
   const { DatabaseSync } = load('node:sqlite')
   const { crc32 } = load('node:zlib')
   const fs = load('node:fs')
@@ -137,6 +147,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
 
   /** The value of a row, undefined of a deletion. */
   function checked(row: Record<string, Value>): Uint8Array | undefined {
+    refuseToStay()
     const { key, revision: at, created, previous } = row as { key: string; revision: number; created: number; previous: number }
     const value = row['value'] === null ? undefined : row['value']
     // One bit of a row says whether SQLite gives its value as bytes or as a text of the same sum.
@@ -448,8 +459,14 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     }
   }
 
+  function refuseToStay(): void {
+    if (Atomics.load(isLeaving, 0) === 1) throw new Refused('unavailable', 'the process exits')
+  }
+
   parentPort.on('message', ({ id, request }) => {
+    Atomics.store(isBusy, 0, 1)
     try {
+      refuseToStay()
       const answer = operations[request.op](request as never)
       const { bytes } = answer as { readonly bytes?: Uint8Array }
       parentPort.postMessage({ id, answer }, bytes === undefined ? [] : [bytes.buffer])
@@ -457,8 +474,8 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
       const refusal = thrown instanceof Refused ? thrown.refusal : sqliteRefusal(thrown, path, () => place.isWritable())
       parentPort.postMessage({ id, refusal }, [])
     } finally {
-      Atomics.sub(workerData.owed, 0, 1)
-      Atomics.notify(workerData.owed, 0)
+      Atomics.store(isBusy, 0, 0)
+      Atomics.notify(isBusy, 0)
     }
   })
 }
