@@ -35,6 +35,7 @@ const LAYERS: readonly Layer[] = [
   { place: 'packages/model/src/index.ts', loads: [], only: ['packages/model/'] },
   { place: 'packages/model/src/cli.ts', loads: ['node:'], types: ['xstate'], only: ['packages/model/'] },
   { place: 'src/base/cells.ts', loads: ['node:util'] },
+  { place: 'src/base/node-http.ts', loads: ['node:module'], types: ['node:'] },
   { place: 'src/base/', loads: [], types: ['node:'] },
   { place: 'src/platforms/', loads: ['node:'] },
   { place: 'src/machines/', loads: ['xstate'] },
