@@ -5,17 +5,20 @@
  */
 export class SharedListeners<Source extends object, Args extends readonly unknown[]> {
   readonly #install: (source: Source, notify: (...args: Args) => void) => () => void
-  readonly #bySource = new WeakMap<Source, { readonly listeners: Set<(...args: Args) => void>; readonly uninstall: () => void }>()
+  readonly #bySource = new WeakMap<Source, { readonly listeners: Map<(...args: Args) => void, boolean>; readonly uninstall: () => void }>()
 
   /** @param install listens at `source`, and returns what takes that back */
   constructor(install: (source: Source, notify: (...args: Args) => void) => () => void) {
     this.#install = install
   }
 
-  /** Calls back until disposed; disposing twice does nothing. */
-  listen(source: Source, listener: (...args: Args) => void): Disposable {
+  /**
+   * Calls back until disposed; disposing twice does nothing.
+   * @param isLast behind all that are not
+   */
+  listen(source: Source, listener: (...args: Args) => void, isLast = false): Disposable {
     const shared = this.#bySource.get(source) ?? this.#begin(source)
-    shared.listeners.add(listener)
+    shared.listeners.set(listener, isLast)
     return {
       [Symbol.dispose]: () => {
         if (!shared.listeners.delete(listener) || shared.listeners.size > 0) return
@@ -31,9 +34,9 @@ export class SharedListeners<Source extends object, Args extends readonly unknow
   }
 
   #begin(source: Source) {
-    const listeners = new Set<(...args: Args) => void>()
+    const listeners = new Map<(...args: Args) => void, boolean>()
     const uninstall = this.#install(source, (...args) => {
-      for (const listener of [...listeners]) listener(...args)
+      for (const [listener] of [...listeners].sort(([, a], [, b]) => Number(a) - Number(b))) listener(...args)
     })
     const shared = { listeners, uninstall }
     this.#bySource.set(source, shared)

@@ -19,5 +19,7 @@ const exits = sharedByCopies(
 /**
  * Calls `listener` when the process ends by itself or by `process.exit()`, from any code, until
  * disposed. What is not done when it returns is never done.
+ * @param isLast behind all that are not: what may kill the process leaves them their turn
  */
-export const onProcessExit = (source: ExitSource, listener: (code: number) => void): Disposable => exits.listen(source, listener)
+export const onProcessExit = (source: ExitSource, listener: (code: number) => void, isLast = false): Disposable =>
+  exits.listen(source, listener, isLast)

@@ -206,9 +206,14 @@ else {
     const path = join(await folderOf(), 'store.db')
     spawnSync('mkfifo', [`${path}-wal`])
     // What reads a pipe waits for what is written; there can be a writer when there is a reader.
+    const report = `${path}.report.json`
     const { how, said } = await endOf(`
       import { constants, openSync } from 'node:fs'
+      import { createServer } from 'node:http'
+      import { attachLifecycle } from ${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)}
       fileEngine({ path: ${JSON.stringify(path)} }).open({ signal: new AbortController().signal, onCondition: () => {} })
+      // A life that begins behind the storage has its report all the same.
+      void attachLifecycle(createServer(), { reportFile: ${JSON.stringify(report)} }).run()
       const exit = () => {
         try {
           openSync(${JSON.stringify(`${path}-wal`)}, constants.O_WRONLY | constants.O_NONBLOCK)
@@ -220,6 +225,7 @@ else {
       exit()`)
     expect(how).toEqual([null, 'SIGKILL'])
     expect(said).toContain('the disk of the file storage does not answer')
+    expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({ exitCode: expect.any(Number) as number })
   })
 
   test('a process exits as it will while the thread begins, or looks at many rows', async () => {

@@ -42,7 +42,7 @@ export class FileThreadClient {
       workerData: this.#flags,
     })
     this.#worker.unref()
-    const exit = onProcessExit(process, () => this.#leave())
+    const exit = onProcessExit(process, () => this.#leave(), true)
     let why: unknown
     this.#worker.on('message', (reply: Reply) => this.#answer(reply))
     this.#worker.on('error', (error) => {
