@@ -1,5 +1,5 @@
 // The table of the log's fields in docs/telemetry.md. Fails when: a line of the log has a field
-// that is not in it, or a field of it is in no line.
+// that is not in it, or a field of it is in no line, or stands for two things.
 import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { read, sources, walk } from './sources.ts'
@@ -49,4 +49,8 @@ const MADE_ELSEWHERE = ['err']
 
 test('has no field that no line has', () => {
   expect([...named].filter((field) => !written.has(field) && !MADE_ELSEWHERE.includes(field))).toEqual([])
+})
+
+test('has a field once, as it is one thing of one kind in every line', () => {
+  expect(names).toEqual([...named])
 })

@@ -50,8 +50,8 @@ function filterOf(authenticator: Authenticator, { clock, log, auditing, clientCa
   const { authenticationTimeoutMs, apiAudiences: audiences } = config
   const recordFailure = auditing?.recordFailure
   const frontProxyHeaders = clientCas.frontProxy?.headers
-  const sayFailed = lineASecond(clock, (error: Error, requests) =>
-    log.error({ err: { message: error.message }, ...(requests > 1 && { requests }) }, 'Unable to authenticate the request'),
+  const sayFailed = lineASecond(clock, (error: Error, times) =>
+    log.error({ err: { message: error.message }, ...(times > 1 && { times }) }, 'Unable to authenticate the request'),
   )
 
   const refuse = (exchange: ApiExchange, startedAt: number, error?: Error): false => {

@@ -7,8 +7,8 @@ export const AUTHORIZER_FAILED = 'the authorizer failed; the log of the server s
 
 /** Has the errors of an authorizer logged, but for those of requests that nothing waits for. */
 export function authorizerFailures(clock: Clock, log: Pick<EventLog, 'error'>): (exchange: ApiExchange, error: Error) => void {
-  const say = lineASecond(clock, (error: Error, requests) =>
-    log.error({ err: { message: error.message }, ...(requests > 1 && { requests }) }, 'Unable to authorize the request'),
+  const say = lineASecond(clock, (error: Error, times) =>
+    log.error({ err: { message: error.message }, ...(times > 1 && { times }) }, 'Unable to authorize the request'),
   )
   return ({ waiting }, error) => {
     if (!waiting.signal.aborted) say(error)

@@ -39,8 +39,8 @@ export const PANIC_OF = new Slot<Panic | undefined>(undefined)
  * @see kubernetes/apiserver pkg/server/filters/wrap.go WithPanicRecovery
  */
 export function panicRecovery(clock: Clock, log: Pick<EventLog, 'error'>, metrics: RequestMetrics): FailureAnswer {
-  const sayAborted = lineASecond(clock, (exchange: ApiExchange, requests) =>
-    log.error({ ...named(exchange), ...(requests > 1 && { requests }) }, 'Timeout or abort while handling'),
+  const sayAborted = lineASecond(clock, (exchange: ApiExchange, times) =>
+    log.error({ ...named(exchange), ...(times > 1 && { times }) }, 'Timeout or abort while handling'),
   )
   return (view, thrown) => {
     const exchange = apiExchangeOf(view.request)
