@@ -642,7 +642,7 @@ else {
       const [path, copy, exported] = [join(folder, 'store.db'), join(folder, 'copy.db'), join(folder, 'store.json')]
       const store = await openFile({ path })
       await store.put({ key: '/a', value: Buffer.from('{"a":"ä"}') })
-      await store.put({ key: '/a', value: Buffer.from('{"a":"b"}') })
+      await store.put({ key: '/a', value: Buffer.from('{"a":"b\u2028"}') })
       await store.put({ key: '/b', value: Uint8Array.of(0, 255) })
       expect(command('verify', path)).toMatchObject({ status: 1, stderr: expect.stringContaining('is in use') })
       await store.close()
@@ -658,7 +658,7 @@ else {
       const again = await openFile({ path: copy })
       const { entries } = await again.range({ from: '' })
       expect(entries.map(({ key, value, modRevision }) => [key, [...value], modRevision])).toEqual([
-        ['/a', [...Buffer.from('{"a":"b"}')], 5],
+        ['/a', [...Buffer.from('{"a":"b\u2028"}')], 5],
         ['/b', [0, 255], 6],
       ])
       expect(command('import', copy, exported)).toMatchObject({
@@ -678,6 +678,7 @@ else {
         expect(command('import', join(folder, 'wrong.db'), exported)).toMatchObject({ status: 2, stderr: expect.stringContaining(said) })
         expect(readdirSync(folder).filter((name) => name.startsWith('wrong'))).toEqual([])
       }
+      expect(command('import', join(folder, 'wrong.db'), folder)).toMatchObject({ status: 2, stderr: expect.stringContaining('can be read') })
       writeFileSync(join(folder, 'wrong.db-wal'), 'of another file')
       writeFileSync(exported, stdout)
       expect(command('import', join(folder, 'wrong.db'), exported)).toMatchObject({ status: 2, stderr: expect.stringContaining('-wal') })

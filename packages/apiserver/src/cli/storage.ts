@@ -1,5 +1,4 @@
 import { createReadStream, existsSync, renameSync, rmSync, statSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { look, optionError } from '../engine.ts'
 import { fileEngine, verifyFile } from '../store/file-engine.ts'
 import { isFirstRevision, type KeyValueStore } from '../store/key-value-store.ts'
@@ -111,8 +110,8 @@ export async function storageCommand(host: CommandHost, args: readonly string[])
  * @throws QuiesceError ERR_OPTION_INVALID for what is not all of an export
  */
 async function imported(from: string, file: string): Promise<{ readonly keys: number; readonly revision: number }> {
-  const lines = createInterface(createReadStream(from))[Symbol.asyncIterator]()
-  const { quiesceStorage, revision, keys } = read(String((await lines.next()).value), 1)
+  const lines = linesOf(from)
+  const { quiesceStorage, revision, keys } = read((await lines.next()).value ?? '', 1)
   if (quiesceStorage !== EXPORT_VERSION || !isFirstRevision(revision) || typeof keys !== 'number')
     throw optionError('EXPORTED', from, 'what quiesce-apiserver storage export has printed')
   let done = 0
@@ -139,6 +138,28 @@ async function imported(from: string, file: string): Promise<{ readonly keys: nu
   )
   if (done !== keys) throw optionError('EXPORTED', from, `all ${keys} keys of the export; ${done} are in it`)
   return { keys, revision }
+}
+
+/**
+ * Lines as `export` prints them. Those of node's readline end at U+2028 as well, which JSON has as
+ * it is within a text.
+ * @throws QuiesceError ERR_OPTION_INVALID for what cannot be read
+ */
+async function* linesOf(from: string): AsyncGenerator<string, undefined> {
+  let rest = ''
+  try {
+    for await (const chunk of createReadStream(from, 'utf8')) {
+      const [first = '', ...more] = String(chunk).split('\n')
+      rest += first
+      for (const line of more) {
+        yield rest
+        rest = line
+      }
+    }
+  } catch (thrown) {
+    throw optionError('EXPORTED', from, 'a file that can be read', thrown)
+  }
+  if (rest !== '') yield rest
 }
 
 async function opened(path: string, work: (store: KeyValueStore) => Promise<void>, revision = 1): Promise<void> {
