@@ -14,7 +14,7 @@ export function givenArguments(config) {
   try {
     return parseArgs(config)
   } catch (thrown) {
-    const [what] = String(/** @type {Error} */ (thrown).message).split('. ')
+    const [what] = String(/** @type {Error} */ (thrown).message).split(/\.\s/)
     return refuseUsage(
       `${what}, allowed: ${
         Object.keys(config.options ?? {})
