@@ -35,7 +35,8 @@ export async function inspectCommand(host: CliHost, args: readonly string[]): Pr
 /** undefined when it is stopped before it has read the file: a pipe may never end. */
 async function recordingOf(path: string, stop: AbortSignal): Promise<Recording | undefined> {
   try {
-    const content = await readText(path, stop).catch((error: unknown) => Promise.reject(unreadable(error)))
+    // A journal whose process was killed ends anywhere.
+    const content = await readText(path, stop, true).catch((error: unknown) => Promise.reject(unreadable(error)))
     return readRecording(content)
   } catch (thrown) {
     if (stop.aborted) return undefined

@@ -87,7 +87,12 @@ describe('a file of Windows', () => {
   })
 
   test('whose letters would be others in UTF-8 is refused', async () => {
-    const path = file('latin1.json', Buffer.from('{"bind-address": "caf\u00e9"}', 'latin1'))
-    await expect(readConfigFile(path, signal)).rejects.toThrow('it is text in another encoding, allowed: UTF-8')
+    for (const [name, text] of [
+      ['latin1.json', '{"bind-address": "caf\u00e9"}'],
+      ['latin1.yaml', 'bind-address: caf\u00e9'],
+    ] as const) {
+      const path = file(name, Buffer.from(text, 'latin1'))
+      await expect(readConfigFile(path, signal)).rejects.toThrow('it is text in another encoding, allowed: UTF-8')
+    }
   })
 })
