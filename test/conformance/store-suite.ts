@@ -164,6 +164,22 @@ export function storeSuite({ name, place, survives, isShared = false }: EngineUn
       }
     })
 
+    test('has no key that it could not give back, and changes none by it', async () => {
+      const store = await open()
+      const kept = ['/k/\ufffd', '/k/\u{10ffff}', '/k/\n', '/k/\x7f', '/k/a', '/k/é']
+      for (const key of kept) await put(store, key, key)
+      const before = await store.revision()
+      // As text, or in an engine, these are another key, a part of one, or none.
+      for (const key of ['', 'k', '/k/a\0', '/k/a\0b', '/k/\ud800', '/k/\udfff', '/k/\udc00\ud800', '/k/a\x7fprogress']) {
+        for (const asked of [store.put({ key, value: bytes('x') }), store.put({ key, value: bytes('x'), expected: 0 })])
+          await expect(asked).rejects.toMatchObject({ reason: 'invalid-key', message: expect.stringContaining(JSON.stringify(key)) })
+        expect([key, await reasonOf(store.get(key)), await reasonOf(store.delete({ key }))]).toEqual([key, 'invalid-key', 'invalid-key'])
+      }
+      expectRevision(await store.revision(), before)
+      expect([...(await texts(store, withPrefix('/')))].sort()).toEqual(kept.map((key) => `${key}=${key}`).sort())
+      for (const key of kept) expect(textOf((await store.get(key)).entry)).toBe(key)
+    })
+
     test('has ranges in the order of keys, with a limit and a count', async () => {
       const store = await open()
       for (const key of ['/r/c', '/r/a', '/q', '/r/b/x', '/r/b', '/r', '/s', '/r0']) await put(store, key, 'v')

@@ -67,6 +67,15 @@ for (const watchCache of [true, false])
       expect(namesOf((await two.list(ALL)).items)).toEqual(['default/a'])
     })
 
+    test('a name that no store can keep is refused where it is written, and not there where it is read', async () => {
+      const storage = storageOf()
+      for (const name of ['a\0', 'a\ud800']) {
+        await expect(storage.create(object(name))).rejects.toMatchObject({ details: { code: 400, reason: 'BadRequest' } })
+        expect(await storage.get({ namespace: 'default', name })).toBeUndefined()
+      }
+      expect((await storage.list(ALL)).items).toEqual([])
+    })
+
     test('what is stored is nothing that others could change', async () => {
       const storage = storageOf()
       const stored = await storage.create(object('a'))

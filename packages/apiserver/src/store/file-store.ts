@@ -21,6 +21,7 @@ import type {
   Written,
 } from './key-value-store.ts'
 import { StoreError, storeClosed } from './store-error.ts'
+import { checkKey } from './store-key.ts'
 import { entryOf } from './stored-rows.ts'
 
 /** The largest value. As etcd's requests. */
@@ -107,6 +108,7 @@ export class FileStore implements KeyValueStore {
   }
 
   async get(key: string, at?: number): Promise<Got> {
+    checkKey(key)
     const { row, bytes } = await this.#ask({ op: 'get', key, at })
     return { entry: entryOf(row, bytes), revision: this.#revision }
   }
@@ -190,6 +192,7 @@ export class FileStore implements KeyValueStore {
 
   async #write(key: string, value: Uint8Array | undefined, expected: number | undefined): Promise<Written | Deleted> {
     this.#opened()
+    checkKey(key)
     if (this.#degraded !== undefined) throw readOnly(this.#degraded)
     return this.#writes.add(key, value, expected)
   }

@@ -20,7 +20,7 @@ export interface KeyValueStore {
   /**
    * @param at the revision to read at; left out: the newest, behind everything that was
    * acknowledged before
-   * @throws StoreError compacted, future, unavailable, damaged, closed
+   * @throws StoreError compacted, future, unavailable, damaged, invalid-key, closed
    */
   get(key: string, at?: number): Promise<Got>
   /**
@@ -32,7 +32,7 @@ export interface KeyValueStore {
    * Resolves when the change is durable. The store may keep the array of the value: it is not to be
    * changed any more.
    * @throws StoreError unavailable: nothing was changed; unknown: it may have been, or will be;
-   * too-large, closed: nothing was changed
+   * too-large, invalid-key, closed: nothing was changed
    */
   put(write: PutWrite): Promise<Written>
   /**

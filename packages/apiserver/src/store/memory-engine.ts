@@ -21,6 +21,7 @@ import {
 } from './key-value-store.ts'
 import { indexOfKey } from './sorted-keys.ts'
 import { compactedError, futureError, storeClosed } from './store-error.ts'
+import { checkKey } from './store-key.ts'
 
 export interface MemoryEngineOptions {
   /** Changes that can be watched later, and read at their revision. Default 10 000. */
@@ -93,6 +94,7 @@ class MemoryStore implements KeyValueStore {
 
   async get(key: string, at: number = this.#revision): Promise<Got> {
     this.#checkReadable(at)
+    checkKey(key)
     return { entry: this.#at(key, at), revision: this.#revision }
   }
 
@@ -112,6 +114,7 @@ class MemoryStore implements KeyValueStore {
 
   async put({ key, value, expected }: PutWrite): Promise<Written> {
     this.#checkOpen()
+    checkKey(key)
     const previous = this.#at(key, this.#revision)
     if (!isExpected(previous, { key, expected })) return { isDone: false, current: previous }
     const revision = this.#revision + 1
@@ -121,6 +124,7 @@ class MemoryStore implements KeyValueStore {
 
   async delete({ key, expected }: DeleteWrite): Promise<Deleted> {
     this.#checkOpen()
+    checkKey(key)
     const previous = this.#at(key, this.#revision)
     if (previous === undefined || !isExpected(previous, { key, expected })) return { isDone: false, current: previous }
     this.#commit(previous, undefined, key)

@@ -6,11 +6,12 @@ import { checkArguments, QuiesceError } from '../engine.ts'
  * - `future`: that revision is yet to come; `details.current` is the newest
  * - `unavailable`: it cannot be done now, and nothing was changed; later it may be
  * - `unknown`: a write whose answer did not come: it may have been done, or may still be
+ * - `invalid-key`: no store can keep that key, and nothing was changed
  * - `too-large`: the store takes no value of that size, and nothing was changed
  * - `damaged`: what is stored is not what was written; `details.place` says where
  * - `closed`: the store has ended, and nothing was changed
  */
-export type StoreErrorReason = 'compacted' | 'future' | 'unavailable' | 'unknown' | 'too-large' | 'damaged' | 'closed'
+export type StoreErrorReason = 'compacted' | 'future' | 'unavailable' | 'unknown' | 'invalid-key' | 'too-large' | 'damaged' | 'closed'
 
 /** What a store says instead of doing what it was asked. */
 export class StoreError extends QuiesceError {

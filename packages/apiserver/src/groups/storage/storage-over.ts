@@ -3,6 +3,7 @@ import { expired, type StatusError, serviceUnavailable } from '../../status-erro
 import { type KeyValueStore, withPrefix } from '../../store/key-value-store.ts'
 import { indexOfKey } from '../../store/sorted-keys.ts'
 import type { Store } from '../../store/store.ts'
+import { isKey } from '../../store/store-key.ts'
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api-object.ts'
 import { atRevision, decodeObject, encodeObject } from './object-codec.ts'
 import type { ListQuery, MaybePromise, Page, Storage, StorageEvent, StorageWatch } from './storage.ts'
@@ -86,7 +87,7 @@ export class StoreStorage implements Required<Omit<Storage, 'review'>> {
 
   readonly get = (key: ObjectKey): Promise<ApiObject | undefined> =>
     this.#do(async (store) => {
-      if (!isPart(key.namespace) || !isPart(key.name)) return undefined
+      if (!isPart(key.namespace) || !isPart(key.name) || !isKey(this.#keyOf(key))) return undefined
       const cache = store.ownRevision === undefined ? undefined : this.#cacheOf(store)
       // No journey to the store where it is known how new the cache has to be.
       if (cache !== undefined) return cache.newest(({ objects }) => objects.get(keyText(key)))

@@ -1,4 +1,5 @@
 import {
+  badRequest,
   entityTooLarge,
   expired,
   internalError,
@@ -24,6 +25,8 @@ export function statusOfStore({ reason, message, details }: StoreError): StatusE
       return expired(`too old resource version: ${details['asked']} (${details['compacted']})`)
     case 'future':
       return tooLargeResourceVersion(String(details['asked']), String(details['current']))
+    case 'invalid-key':
+      return badRequest(message)
     case 'too-large':
       return entityTooLarge(message)
     case 'damaged':

@@ -16,14 +16,13 @@ import type {
   Written,
 } from '../key-value-store.ts'
 import { compactedError, futureError, StoreError, storeClosed } from '../store-error.ts'
+import { checkKey, MARK } from '../store-key.ts'
 import { detailsOf, type EtcdClient, isRefused, isUnsent } from './etcd-client.ts'
 import { EtcdCompactor } from './etcd-compactor.ts'
 import { EtcdHealth } from './etcd-health.ts'
 import { COMPARES, ETCD, type EtcdEntry, type RangeAnswer, TARGETS } from './etcd-messages.ts'
 import { EtcdWatch, lostError } from './etcd-watch.ts'
 
-/** Ends the key of a mark in a range: no name of an object has it. */
-const MARK = '\x7fprogress'
 /**
  * Begins every key of a store. It is asked for where any key will do: a key of etcd is not empty,
  * and a user may be allowed no more than what begins with `PREFIX/`.
@@ -72,6 +71,7 @@ export class EtcdStore implements KeyValueStore {
   }
 
   async get(key: string, at?: number): Promise<Got> {
+    checkKey(key)
     const { header, kvs } = await this.#read({ key: this.#own(key), ...(at !== undefined && { revision: at }) }, at)
     return { entry: kvs?.[0] && this.#entryOf(kvs[0]), revision: header?.revision ?? 0 }
   }
@@ -88,6 +88,7 @@ export class EtcdStore implements KeyValueStore {
   }
 
   async put({ key, value, expected }: PutWrite): Promise<Written> {
+    checkKey(key)
     const own = this.#own(key)
     const compare = expected === undefined ? [] : [{ result: COMPARES.equal, target: TARGETS.mod, key: own, mod_revision: expected }]
     const { header, succeeded, responses } = await this.#write({
@@ -101,6 +102,7 @@ export class EtcdStore implements KeyValueStore {
   }
 
   async delete({ key, expected }: DeleteWrite): Promise<Deleted> {
+    checkKey(key)
     const own = this.#own(key)
     const isThere = { result: COMPARES.greater, target: TARGETS.create, key: own, create_revision: 0 }
     const isExpected = { result: COMPARES.equal, target: TARGETS.mod, key: own, mod_revision: expected }
