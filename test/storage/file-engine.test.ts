@@ -367,10 +367,32 @@ else {
       expect(entries.map(({ key }) => key)).toEqual(['/after', '/before'])
     })
 
-    test('and emptied is not written', async () => {
-      const { path, store } = await opened()
-      truncateSync(path)
-      expect(await refusedWrite(store)).toMatchObject({ reason: 'unavailable', message: expect.stringContaining('removed or emptied') })
+    test.for<readonly [string, (path: string, other: string) => void]>([
+      ['emptied', (path) => truncateSync(path)],
+      ['written over by another file', (path, other) => copyFileSync(other, path)],
+    ])('and %s is neither written nor read, whatever size it gets later', async ([, over]) => {
+      const { path, store, conditions } = await opened()
+      const other = join(await folderOf(), 'other.db')
+      const filled = await openFile({ path: other })
+      for (let at = 0; at < 20; at++) await filled.put({ key: '/before', value: new Uint8Array(10_000) })
+      await filled.close()
+      const own = readFileSync(path)
+      over(path, other)
+      const refused = await refusedWrite(store)
+      expect(refused?.message).toMatch(/store\.db was written over: it has \d+ bytes, and had \d+, .*End the server, then put a whole file/s)
+      expect(conditions).toMatchObject([{ is: 'degraded', error: { message: refused?.message } }])
+      writeFileSync(path, own)
+      for (const asked of [store.get('/before'), store.range({ from: '' }), store.range({ from: '', at: 2 })])
+        await expect(asked).rejects.toMatchObject({ reason: 'damaged', message: refused?.message })
+      expect(await refusedWrite(store)).toMatchObject({ reason: 'unavailable', message: expect.stringContaining(String(refused?.message)) })
+      expect(conditions).toHaveLength(1)
+    })
+
+    test('and written over is missed though nothing is written', async () => {
+      const { path, conditions } = await opened(10)
+      truncateSync(path, statSync(path).size + 1)
+      await expect.poll(() => conditions.at(-1)?.is).toBe('degraded')
+      expect(saidOf(conditions)).toContain('was written over')
     })
 
     test('without its log has all of it when its process is killed', async () => {

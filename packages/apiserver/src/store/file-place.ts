@@ -1,19 +1,22 @@
 /** What has become of a file, or of its log, since it was opened. */
 interface Moved {
   readonly what: string
-  /** Whether the file itself is still in its place, and its log is not. */
-  readonly isOfLog: boolean
+  /** What is not in its place: the file, only its log, or only the bytes of the file. */
+  readonly isOf: 'file' | 'log' | 'bytes'
 }
 
 /**
  * Which file is at a path, and which one is its log: SQLite does not notice when they are removed
- * or replaced, and writes on. A file is named by its device and inode.
+ * or replaced, and writes on. A file is named by its device and inode. What writes over it leaves
+ * these as they are, but often not its size, which SQLite alone changes while it has the file.
  *
  * The text of this function is a part of the file engine's thread: it uses nothing from outside of
  * itself.
  */
 export function filePlace(fs: typeof import('node:fs'), path: string) {
   let log = logPath()
+  /** Of the file, as SQLite has left it. */
+  let size = 0n
   let opened: { readonly file: string | undefined; readonly log: string | undefined } | undefined
 
   /** SQLite has the log beside the file itself, wherever links have led to it. */
@@ -25,13 +28,23 @@ export function filePlace(fs: typeof import('node:fs'), path: string) {
     }
   }
 
-  function fileAt(at: string, least = 0): string | undefined {
+  interface Found {
+    readonly name: string
+    readonly size: bigint
+  }
+
+  function found(at: string): Found | undefined {
     try {
-      const { dev, ino, size } = fs.statSync(at, { bigint: true })
-      return size < least ? undefined : `${dev}:${ino}`
+      const { dev, ino, size: bytes } = fs.statSync(at, { bigint: true })
+      return { name: `${dev}:${ino}`, size: bytes }
     } catch {
       return undefined
     }
+  }
+
+  function fileName(): string | undefined {
+    const there = found(path)
+    return there === undefined || there.size === 0n ? undefined : there.name
   }
 
   return {
@@ -41,21 +54,29 @@ export function filePlace(fs: typeof import('node:fs'), path: string) {
     },
 
     /** The file that is there; undefined: none, or an empty one. */
-    file: (): string | undefined => fileAt(path, 1),
+    file: fileName,
 
     /** Notes that SQLite has opened what is there now. */
     note(): string | undefined {
       log = logPath()
-      opened = { file: fileAt(path, 1), log: fileAt(log) }
+      opened = { file: fileName(), log: found(log)?.name }
+      this.noteSize()
       return opened.file
+    },
+
+    /** Notes that SQLite may have written to the file, and not to its log only. */
+    noteSize(): void {
+      const there = found(path)
+      if (there !== undefined && there.name === opened?.file) size = there.size
     },
 
     /** Undefined: what was opened is still in its place. */
     moved(): Moved | undefined {
-      const file = fileAt(path, 1)
-      if (file === undefined) return { what: `${path} was removed or emptied`, isOfLog: false }
-      if (file !== opened?.file) return { what: `${path} was replaced by another file`, isOfLog: false }
-      return fileAt(log) === opened.log ? undefined : { what: `${log}, the log of ${path}, was removed or replaced`, isOfLog: true }
+      const there = found(path)
+      if (there === undefined) return { what: `${path} was removed`, isOf: 'file' }
+      if (there.name !== opened?.file) return { what: `${path} was replaced by another file`, isOf: 'file' }
+      if (there.size !== size) return { what: `${path} was written over: it has ${there.size} bytes, and had ${size}`, isOf: 'bytes' }
+      return found(log)?.name === opened.log ? undefined : { what: `${log}, the log of ${path}, was removed or replaced`, isOf: 'log' }
     },
 
     bytesOfLog(): Buffer {

@@ -87,6 +87,8 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
   let revision = 0
   let compacted = 0
   let swept = 0
+  /** Why nothing of the file can be trusted any more. */
+  let overwritten: Refused | undefined
   let statements: ReturnType<typeof prepare>
 
   const prepare = (database: Database) => ({
@@ -167,6 +169,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
   }
 
   const readable = (at: number): number => {
+    checkNotOverwritten()
     if (at > revision)
       throw new Refused('future', `revision ${at} does not exist yet: the newest is ${revision}`, { asked: at, current: revision })
     if (at < compacted) throw compactedAt(at)
@@ -187,17 +190,40 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
    * process has by now.
    */
   function checkInPlace(): void {
+    checkNotOverwritten()
     const away = place.moved()
     if (away === undefined) return
+    if (away.isOf === 'bytes') {
+      // It stays so, whatever size the file gets later.
+      overwritten = new Refused(
+        'damaged',
+        `${away.what}, while this server had it open: nothing is written or read any more, as it may be of another file. End the server, then put a whole file there, remove ${place.log}, and start the server again`,
+        { place: 'the file' },
+      )
+      throw overwritten
+    }
     try {
       // What is in a log that has no name is saved by writing it to the file.
-      if (away.isOfLog) opened().exec('PRAGMA wal_checkpoint(PASSIVE)')
+      if (away.isOf === 'log') writingFile('PRAGMA wal_checkpoint(PASSIVE)')
     } catch {
       // A transaction is under way: the next one that comes here does it.
     }
     throw moved(
       `${away.what} while this server had it open: what is written now would be lost, so nothing is; what was there is still read`,
     )
+  }
+
+  function checkNotOverwritten(): void {
+    if (overwritten !== undefined) throw overwritten
+  }
+
+  /** Runs what may have SQLite move pages from the log to the file, or give back its room. */
+  function writingFile(text: string): void {
+    try {
+      opened().exec(text)
+    } finally {
+      place.noteSize()
+    }
   }
 
   /**
@@ -213,7 +239,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
       const result = work()
       // As late as it can be undone: no write is answered that began when the file was gone.
       checkInPlace()
-      database.exec('COMMIT')
+      writingFile('COMMIT')
       return result
     } catch (thrown) {
       ;({ revision, compacted, swept } = was)
@@ -334,6 +360,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
     },
 
     changes: ({ from, to = END, after, limit }) => {
+      checkNotOverwritten()
       if (after < compacted) throw compactedAt(after)
       const { row, bytes } = packer()
       const found = statements.changes.all(after, from, to, limit)
@@ -379,7 +406,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
           keepMeta()
         })
       checkInPlace()
-      opened().exec(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`)
+      writingFile(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`)
       return { isOver }
     },
 
