@@ -28,6 +28,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { type FileEngineOptions, fileEngine, verifyFile } from '#apiserver/store/file-engine.ts'
 import { type KeyValueStore, type OpenContext, type StoreCondition, withPrefix } from '#apiserver/store/key-value-store.ts'
 import type { StoreError } from '#apiserver/store/store-error.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { generator } from '../support/random.mjs'
 import { seed } from '../support/seed.ts'
 import { type Said, StoreProcess } from './store-process.ts'
@@ -48,13 +49,22 @@ async function folderOf(): Promise<string> {
   return folder
 }
 
+/** Has a thread stand still where it asks the system for a file, as long as its gate is 1. */
+const GATED = `{
+  const fs = require('node:fs')
+  const { statSync } = fs
+  const { gate } = require('node:worker_threads').workerData
+  fs.statSync = (...given) => (Atomics.wait(gate, 0, 1), statSync(...given))
+}`
+
 /** The threads that are begun from now on in a test. */
-function watchThreads(): readonly Worker[] {
+function watchThreads(gate?: Int32Array): readonly Worker[] {
   const threads: Worker[] = []
   const { Worker: Original } = workerThreads
   class Watched extends Original {
-    constructor(...given: ConstructorParameters<typeof Original>) {
-      super(...given)
+    constructor(...[program, options]: ConstructorParameters<typeof Original>) {
+      if (gate === undefined) super(program, options)
+      else super(`${GATED}${String(program)}`, { ...options, workerData: { ...options?.workerData, gate } })
       threads.push(this)
     }
   }
@@ -240,6 +250,66 @@ else {
           fileEngine({ path: ${JSON.stringify(path)} }).open({ signal: new AbortController().signal, onCondition: () => {} })
           setTimeout(() => process.exit(5), ${ms})`),
       ).toEqual({ how: [5, null], said: '' })
+  })
+
+  describe('a disk that hangs', () => {
+    const value = new Uint8Array(1)
+
+    async function gated() {
+      const gate = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+      watchThreads(gate)
+      const clock = new VirtualClock()
+      const conditions: StoreCondition[] = []
+      const onCondition = (condition: StoreCondition): void => void conditions.push(condition)
+      const engine = fileEngine({ path: join(await folderOf(), 'store.db'), compactionInterval: '1h' }, clock)
+      const store = await engine.open({ signal: new AbortController().signal, onCondition })
+      const hang = (isHanging: boolean): void => {
+        Atomics.store(gate, 0, isHanging ? 1 : 0)
+        Atomics.notify(gate, 0)
+      }
+      onTestFinished(async () => {
+        hang(false)
+        await store.close()
+      })
+      return { store, clock, conditions, hang }
+    }
+
+    test('is said after five seconds, and written to again when it answers', async () => {
+      const { store, clock, conditions, hang } = await gated()
+      await store.put({ key: '/before', value })
+      hang(true)
+      const hanging = store.put({ key: '/hangs', value })
+      await clock.advance(4_900)
+      expect(conditions).toEqual([])
+      await clock.advance(1_100)
+      const message = expect.stringContaining('store.db has not answered for 5s')
+      expect(conditions).toMatchObject([{ is: 'degraded', error: { message } }])
+      await expect(store.put({ key: '/refused', value })).rejects.toMatchObject({ reason: 'unavailable', message })
+      await clock.advance(20_000)
+      expect(conditions).toHaveLength(1)
+      hang(false)
+      expect(await hanging).toEqual({ isDone: true, revision: 3 })
+      await expect
+        .poll(async () => {
+          await clock.advance(100)
+          return conditions.at(-1)?.is
+        })
+        .toBe('ready')
+      expect(await store.put({ key: '/after', value })).toEqual({ isDone: true, revision: 4 })
+    })
+
+    test('is none that answers slowly, or that nothing is asked of', async () => {
+      const { store, clock, conditions, hang } = await gated()
+      for (let at = 0; at < 5; at++) {
+        hang(true)
+        const slow = store.put({ key: '/slow', value })
+        await clock.advance(3_900)
+        hang(false)
+        expect(await slow).toMatchObject({ isDone: true })
+      }
+      await clock.advance(60_000)
+      expect(conditions).toEqual([])
+    })
   })
 
   describe('a disk that is full', () => {

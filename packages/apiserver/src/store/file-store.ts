@@ -1,6 +1,7 @@
-import type { Clock } from '../engine.ts'
+import { type Clock, formatDuration } from '../engine.ts'
 import { FileCompactor } from './file-compactor.ts'
 import type { Answers, Request, WriteRequest } from './file-messages.ts'
+import { HANG_MS } from './file-silence.ts'
 import { FileThreadClient } from './file-thread-client.ts'
 import { FileWatches } from './file-watches.ts'
 import { FileWrites } from './file-writes.ts'
@@ -83,7 +84,11 @@ export class FileStore implements KeyValueStore {
   }
 
   async open(): Promise<void> {
-    const thread = new FileThreadClient((error) => this.#lose(error))
+    const hangs = (): void => {
+      // A file that is being opened may take its time.
+      if (this.#thread === thread) this.#degrade(this.#hanging())
+    }
+    const thread = new FileThreadClient((error) => this.#lose(error), { clock: this.#clock, hangs })
     try {
       const { path, isVerified, revision: first } = this.#settings
       const { revision, file } = await thread.ask({ op: 'open', path, isVerified, revision: first, file: this.#file })
@@ -212,6 +217,11 @@ export class FileStore implements KeyValueStore {
   #commit(changes: readonly StoreChange[]): void {
     this.#revision = changes.at(-1)?.revision ?? this.#revision
     this.#watches.give(changes, this.#revision)
+  }
+
+  #hanging(): StoreError {
+    const silence = formatDuration(HANG_MS)
+    return new StoreError('unavailable', `the disk of ${this.#settings.path} has not answered for ${silence}: until it does, nothing is written`)
   }
 
   /** Keeps the store readable, and writes no more until that can be done again. */

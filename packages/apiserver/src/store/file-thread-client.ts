@@ -1,8 +1,9 @@
 import { isMainThread, Worker } from 'node:worker_threads'
-import { deferred, onProcessExit } from '../engine.ts'
+import { type Clock, deferred, onProcessExit } from '../engine.ts'
 import type { Answers, Reply, Request } from './file-messages.ts'
 import { filePlace } from './file-place.ts'
-import { fileThread, type Parts, type ThreadFlags } from './file-thread.ts'
+import { FileSilence } from './file-silence.ts'
+import { fileThread, type Parts, type ThreadShared } from './file-thread.ts'
 import { logDamage } from './log-damage.ts'
 import { sqliteRefusal } from './sqlite-refusal.ts'
 import { StoreError } from './store-error.ts'
@@ -23,23 +24,28 @@ interface Asked {
 const PARTS = Object.entries({ filePlace, logDamage, sqliteRefusal } satisfies Parts).map(([name, part]) => `${name}: ${part.toString()}`)
 const PROGRAM = `const __name = (named) => named;(${fileThread.toString()})(require, { ${PARTS.join()} })`
 
-const flag = (): Int32Array => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+const shared = (): Int32Array => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
 
 /** Questions to the thread, answered in their order. It keeps a process alive while it owes one. */
 export class FileThreadClient {
   readonly #worker: Worker
   readonly #asked = new Map<number, Asked>()
-  readonly #flags: ThreadFlags = { isBusy: flag(), isLeaving: flag() }
+  readonly #shared: ThreadShared = { isBusy: shared(), done: shared(), isLeaving: shared() }
+  readonly #silence: FileSilence | undefined
   #id = 0
   #isEnded = false
 
-  /** @param lost called when it ends without having been told to */
-  constructor(lost: (error: StoreError) => void) {
+  /**
+   * @param lost called when it ends without having been told to
+   * @param watched by which clock its silence is measured, and what is called when it is too long
+   */
+  constructor(lost: (error: StoreError) => void, watched?: { readonly clock: Clock; readonly hangs: () => void }) {
+    this.#silence = watched && new FileSilence({ ...watched, progress: () => this.#progress() })
     this.#worker = new Worker(PROGRAM, {
       eval: true,
       execArgv: ['--disable-warning=ExperimentalWarning'],
       name: 'quiesce file storage',
-      workerData: this.#flags,
+      workerData: this.#shared,
     })
     this.#worker.unref()
     const exit = onProcessExit(process, () => this.#leave(), true)
@@ -50,6 +56,7 @@ export class FileThreadClient {
     })
     this.#worker.on('exit', () => {
       exit[Symbol.dispose]()
+      this.#silence?.stop()
       const wasEnded = this.#isEnded
       this.#isEnded = true
       const message = `the thread that writes the file has ended${why === undefined ? '' : `: ${String(why)}`}`
@@ -64,6 +71,7 @@ export class FileThreadClient {
   ask<R extends Request>(request: R, transfer: readonly ArrayBuffer[] = []): Promise<Answers[R['op']]> {
     if (this.#isEnded) return Promise.reject(new StoreError('unavailable', 'the thread that writes the file has ended'))
     const { promise, resolve, reject } = deferred<Answers[R['op']]>()
+    this.#silence?.asked()
     const id = this.#id++
     this.#asked.set(id, { resolve: resolve as Asked['resolve'], reject, isWrite: request.op === 'write' })
     this.#worker.ref()
@@ -73,7 +81,13 @@ export class FileThreadClient {
 
   async end(): Promise<void> {
     this.#isEnded = true
+    this.#silence?.stop()
     await this.#worker.terminate()
+  }
+
+  #progress(): { readonly done: number; readonly owed: number } {
+    const done = Atomics.load(this.#shared.done, 0)
+    return { done, owed: this.#id - done }
   }
 
   /**
@@ -83,8 +97,8 @@ export class FileThreadClient {
    */
   #leave(): void {
     if (!isMainThread) return
-    Atomics.store(this.#flags.isLeaving, 0, 1)
-    if (Atomics.wait(this.#flags.isBusy, 0, 1, EXIT_MS) !== 'timed-out') return
+    Atomics.store(this.#shared.isLeaving, 0, 1)
+    if (Atomics.wait(this.#shared.isBusy, 0, 1, EXIT_MS) !== 'timed-out') return
     process.stderr.write('quiesce: the disk of the file storage does not answer, and lets no process exit: it is killed\n')
     process.kill(process.pid, 'SIGKILL')
   }

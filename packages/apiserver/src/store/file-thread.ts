@@ -18,7 +18,7 @@ interface Database {
 /** The part of node's modules that the thread needs, of which its types know less. */
 interface Modules {
   readonly 'node:worker_threads': {
-    readonly workerData: ThreadFlags
+    readonly workerData: ThreadShared
     readonly parentPort: {
       on(event: 'message', hear: (message: Numbered) => void): void
       postMessage(message: Reply, transfer: readonly object[]): void
@@ -28,10 +28,12 @@ interface Modules {
   readonly 'node:zlib': { crc32(data: string | Uint8Array, before?: number): number }
   readonly 'node:fs': typeof import('node:fs')
 }
-/** What the thread and its process see of each other without messages; 1 is yes. */
-export interface ThreadFlags {
+/** What the thread and its process see of each other without messages; of a flag, 1 is yes. */
+export interface ThreadShared {
   /** The thread is in an operation. */
   readonly isBusy: Int32Array
+  /** How many operations the thread has done. */
+  readonly done: Int32Array
   /** The process exits: no further operation begins, and one that goes from row to row ends. */
   readonly isLeaving: Int32Array
 }
@@ -57,7 +59,7 @@ export interface Parts {
 export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M], { filePlace, logDamage, sqliteRefusal }: Parts): void {
   const {
     parentPort,
-    workerData: { isBusy, isLeaving },
+    workerData: { isBusy, done, isLeaving },
   } = load('node:worker_threads')
   const { DatabaseSync } = load('node:sqlite')
   const { crc32 } = load('node:zlib')
@@ -501,6 +503,7 @@ export function fileThread(load: <M extends keyof Modules>(name: M) => Modules[M
       const refusal = thrown instanceof Refused ? thrown.refusal : sqliteRefusal(thrown, path, () => place.isWritable())
       parentPort.postMessage({ id, refusal }, [])
     } finally {
+      Atomics.add(done, 0, 1)
       Atomics.store(isBusy, 0, 0)
       Atomics.notify(isBusy, 0)
     }
