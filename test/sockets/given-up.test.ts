@@ -12,7 +12,7 @@ import { Gate } from '../conformance/stage.ts'
 import { answerOf, H2Client } from '../support/h2-client.ts'
 import { newAttachedLife } from '../support/life.ts'
 
-type Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => void | Promise<void>
+type Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => unknown
 
 const CANCEL = 8
 
