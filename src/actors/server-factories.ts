@@ -1,7 +1,7 @@
 import type { RequestListener, Server, ServerOptions } from 'node:http'
 import type { ServerOptions as Http2Options, Http2SecureServer, Http2Server, SecureServerOptions } from 'node:http2'
 import type { ServerOptions as HttpsOptions, Server as HttpsServer } from 'node:https'
-import { createServer } from '../base/node-http.ts'
+import { createNodeServer } from '../base/node-http.ts'
 
 /**
  * Makes the servers of a life that brings its own. Modules that a plain server does not need are
@@ -17,7 +17,7 @@ export interface ServerFactories {
 
 /** Node's own. */
 export const nodeServers: ServerFactories = {
-  http: async (options, listener) => createServer(options, listener),
+  http: async (options, listener) => createNodeServer(options, listener),
   https: async (options, listener) => (await import('node:https')).createServer(options, listener),
   http2: async (options, listener) => (await import('node:http2')).createServer(options, forHttp2(listener)),
   http2Secure: async (options, listener) => (await import('node:http2')).createSecureServer(options, forHttp2(listener)),

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
  * never use it (Express, Fastify and Nest are CommonJS). No `process.getBuiltinModule`, which Node
  * 20.0 does not have; any absolute path will do for `createRequire`.
  */
-export const { createServer, ServerResponse, validateHeaderName, validateHeaderValue } = createRequire(process.execPath)(
+export const { createServer: createNodeServer, ServerResponse, validateHeaderName, validateHeaderValue } = createRequire(process.execPath)(
   'node:http',
 ) as typeof import('node:http')
 
