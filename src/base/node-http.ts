@@ -8,9 +8,12 @@ import { createRequire } from 'node:module'
  * never use it (Express, Fastify and Nest are CommonJS). No `process.getBuiltinModule`, which Node
  * 20.0 does not have; any absolute path will do for `createRequire`.
  */
-export const { createServer: createNodeServer, ServerResponse, validateHeaderName, validateHeaderValue } = createRequire(process.execPath)(
-  'node:http',
-) as typeof import('node:http')
+export const {
+  createServer: createNodeServer,
+  ServerResponse,
+  validateHeaderName,
+  validateHeaderValue,
+} = createRequire(process.execPath)('node:http') as typeof import('node:http')
 
 /** The instances of the class. */
 export type ServerResponse = NodeResponse

@@ -38,11 +38,7 @@ describe('a script', () => {
     ['scripts/soak.mjs', ['--minutes', '0'], 'soak.mjs: --minutes: got "0", allowed: a whole number from 1'],
     ['scripts/loss.mjs', ['--seed', '1e3'], 'loss.mjs: --seed: got "1e3", allowed: a whole number'],
     ['bench/overhead.mjs', ['--generations', ''], 'overhead.mjs: --generations: got "", allowed: a whole number from 1'],
-    [
-      'scripts/soak.mjs',
-      ['--seed', '--minutes'],
-      "soak.mjs: Option '--seed' argument is ambiguous, allowed: --minutes, --seed",
-    ],
+    ['scripts/soak.mjs', ['--seed', '--minutes'], "soak.mjs: Option '--seed' argument is ambiguous, allowed: --minutes, --seed"],
     ['scripts/house.mjs', ['x'], "house.mjs: Unexpected argument 'x', allowed: --json, --all"],
   ])('refuses what it cannot use: %s %j', (script, args, why) => {
     expect(answerOf(script, ...args)).toEqual({ status: 2, stdout: '', stderr: `${why}\n` })

@@ -770,7 +770,10 @@ else {
         expect(command('import', join(folder, 'wrong.db'), exported)).toMatchObject({ status: 2, stderr: expect.stringContaining(said) })
         expect(readdirSync(folder).filter((name) => name.startsWith('wrong'))).toEqual([])
       }
-      expect(command('import', join(folder, 'wrong.db'), folder)).toMatchObject({ status: 2, stderr: expect.stringContaining('can be read') })
+      expect(command('import', join(folder, 'wrong.db'), folder)).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('can be read'),
+      })
       writeFileSync(join(folder, 'wrong.db-wal'), 'of another file')
       writeFileSync(exported, stdout)
       expect(command('import', join(folder, 'wrong.db'), exported)).toMatchObject({ status: 2, stderr: expect.stringContaining('-wal') })
