@@ -11,10 +11,12 @@ import { EtcdCompactor } from '#apiserver/store/etcd/etcd-compactor.ts'
 import { type EtcdEngineOptions, etcdEngine, ordersProgress } from '#apiserver/store/etcd/etcd-engine.ts'
 import { type KeyValueStore, type StoreCondition, withPrefix } from '#apiserver/store/key-value-store.ts'
 import { StoreError } from '#apiserver/store/store-error.ts'
+import { EtcdHistory, HistoryLost } from '#apiserver/store/etcd/etcd-history.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { pairFor } from '../support/certificates.ts'
 import { leastOf } from '../support/cost.ts'
 import { EtcdProcess, hasEtcd } from '../support/etcd-process.mjs'
+import { freePort } from '../support/free-port.mjs'
 import { recorder } from './store-suite.ts'
 
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
@@ -70,6 +72,44 @@ test('a version says whether progress comes in order', () => {
     true,
     false,
   ])
+})
+
+describe('a history', () => {
+  const error = (asked: () => void): string => {
+    try {
+      asked()
+      return ''
+    } catch (thrown) {
+      return String(thrown instanceof HistoryLost && thrown.message)
+    }
+  }
+
+  test('is lost by a revision that goes back, of a call that was sent behind it', () => {
+    const history = new EtcdHistory()
+    const lost: string[] = []
+    history.onLost = ({ message }) => void lost.push(message)
+    const [early, first] = [history.sent(), history.sent()]
+    first({ cluster_id: 1, revision: 9 })
+    early({ cluster_id: 1, revision: 8 })
+    // A watch is told by a member that may be behind.
+    history.heard({ cluster_id: 1, revision: 3 })
+    history.sent()(undefined)
+    const [late, behind] = [history.sent(), history.sent()]
+    expect(lost).toEqual([])
+    expect(error(() => behind({ cluster_id: 1, revision: 2 }))).toContain('its newest revision is 2, and 9 was seen before')
+    expect(error(() => late({ cluster_id: 1, revision: 10 }))).toContain('of a history that is lost')
+    history.sent()({ cluster_id: 1, revision: 3 })
+    expect(lost).toHaveLength(1)
+  })
+
+  test('is lost by another cluster, whatever its revision', () => {
+    for (const hear of [(history: EtcdHistory) => history.heard.bind(history), (history: EtcdHistory) => history.sent()]) {
+      const history = new EtcdHistory()
+      history.sent()({ cluster_id: 1, revision: 9 })
+      expect(error(() => hear(history)({ cluster_id: 2, revision: 50 }))).toContain('another cluster')
+      history.sent()({ cluster_id: 2, revision: 51 })
+    }
+  })
 })
 
 test.each([
@@ -159,6 +199,55 @@ else
       await expect.poll(() => conditions.at(-1)).toBe('ready')
       await store.put({ key: '/after', value: bytes('1') })
       expect((await store.get('/refused')).entry).toBeUndefined()
+    })
+
+    test.each([
+      ['was wiped', (etcd: EtcdProcess) => etcd.wipe()],
+      [
+        'is another cluster at the same address',
+        async (etcd: EtcdProcess) => {
+          await etcd.kill()
+          const other = new EtcdProcess([Number(etcd.endpoint.split(':')[1]), await freePort()], [])
+          processes.push(other)
+          await other.start()
+        },
+      ],
+    ])('that %s is lost, and used again from its beginning', async (_, change) => {
+      const etcd = await start()
+      const said: StoreCondition[] = []
+      const engine = etcdEngine(`etcd://${etcd.endpoint}/shop`, { compactionInterval: 0, healthInterval: 300, timeout: '2s' })
+      const store = await engine.open({ signal: new AbortController().signal, onCondition: (each) => void said.push(each) })
+      onTestFinished(() => store.close())
+      for (let at = 0; at < 20; at++) await store.put({ key: '/w/a', value: bytes('old') })
+      const seen = await store.revision()
+      const watch = recorder(store, withPrefix('/w/'))
+      await expect.poll(() => watch.state.revision).toBe(seen)
+      await change(etcd)
+      const messages = () => said.map((each) => (each.is === 'ready' ? 'ready' : each.error.message))
+      await expect.poll(() => messages().filter((message) => message.includes('has lost its history')).length).toBe(1)
+      expect(watch.state.ended?.reason).toBe('unavailable')
+      expect(watch.changes).toEqual([])
+      await expect.poll(() => said.at(-1)?.is).toBe('ready')
+      expect((await store.get('/w/a')).entry).toBeUndefined()
+      const again = recorder(store, withPrefix('/w/'))
+      const written = await store.put({ key: '/w/a', value: bytes('new'), expected: 0 })
+      if (!written.isDone) throw new Error('it is there')
+      expect(written.revision).toBeLessThan(seen)
+      await again.upTo(written.revision)
+      expect(again.changes.map(({ revision }) => revision)).toEqual([written.revision])
+    })
+
+    test('that was wiped answers neither a read nor a write as if nothing had happened', async () => {
+      const etcd = await start()
+      const url = `etcd://${etcd.endpoint}/shop`
+      const [reads, writes] = await Promise.all([opened(url, { healthInterval: '1h' }), opened(url, { healthInterval: '1h' })])
+      for (const { store } of [reads, writes]) for (let at = 0; at < 20; at++) await store.put({ key: '/a', value: bytes('old') })
+      await etcd.wipe()
+      // What comes first may find that the connection is gone, and is not sent.
+      const read = await reasonOf(reads.store.get('/a'))
+      const write = await reasonOf(writes.store.put({ key: '/b', value: bytes('new'), expected: 0 }))
+      expect([read, ['unknown', 'unavailable'].includes(write)]).toEqual(['unavailable', true])
+      expect([reads.conditions, writes.conditions]).toEqual([['lost'], ['lost']])
     })
 
     test('asks another member when one is gone', async () => {

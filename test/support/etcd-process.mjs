@@ -96,6 +96,13 @@ export class EtcdProcess {
     await ended
   }
 
+  /** As a member whose disk was replaced, and that was set up again. */
+  async wipe() {
+    await this.kill()
+    rmSync(this.#folder, { recursive: true, force: true })
+    await this.start()
+  }
+
   async dispose() {
     await this.kill()
     rmSync(this.#folder, { recursive: true, force: true })

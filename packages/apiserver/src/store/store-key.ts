@@ -1,7 +1,7 @@
 import { StoreError } from './store-error.ts'
 
 /** Ends the key of a mark of progress in an etcd, which no list and no watch shows. */
-export const MARK = '\x7fprogress'
+export const PROGRESS_MARK = '\x7fprogress'
 
 /**
  * Why no store keeps a key: one engine would not give it back as it was, or not show it. A NUL ends
@@ -13,7 +13,7 @@ function keyProblem(key: string): string | undefined {
   if (!key.startsWith('/')) return 'it does not begin with a slash'
   if (key.includes('\0')) return 'it has a NUL'
   if (/\p{Surrogate}/u.test(key)) return 'it has half of a surrogate pair'
-  if (key.endsWith(MARK)) return `it ends with ${JSON.stringify(MARK)}`
+  if (key.endsWith(PROGRESS_MARK)) return `it ends with ${JSON.stringify(PROGRESS_MARK)}`
   return undefined
 }
 

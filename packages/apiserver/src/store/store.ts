@@ -108,13 +108,19 @@ export class Store {
     throw new StoreError('unavailable', `the storage ${this.name} is ${state}${because(this.#why)}`, { state }, this.#why)
   }
 
-  /** Calls back with each state that it comes to, and why it is in one that is not ready. */
+  /**
+   * Calls back with each state that it comes to, and why it is in one that is not ready; and with
+   * one that it stays in for another reason.
+   */
   onState(hear: (state: StoreState, why: Error | undefined) => void): void {
     let last = this.state
+    let lastWhy = this.#why?.message
     this.#actor.subscribe(() => {
       const { state } = this
-      if (state === last) return
+      const message = this.#why?.message
+      if (state === last && message === lastWhy) return
       last = state
+      lastWhy = message
       hear(state, this.#why)
     })
   }

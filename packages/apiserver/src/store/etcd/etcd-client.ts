@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { ChannelCredentials, Client, ClientDuplexStream, Metadata, ServiceError } from '@grpc/grpc-js'
 import { type Clock, QuiesceError } from '../../engine.ts'
-import { ETCD, type EtcdMethod, type WatchAnswer } from './etcd-messages.ts'
+import { EtcdHistory } from './etcd-history.ts'
+import { ETCD, type EtcdHeader, type EtcdMethod, type WatchAnswer } from './etcd-messages.ts'
 
 type Grpc = typeof import('@grpc/grpc-js')
 
@@ -34,6 +35,9 @@ const RECONNECT = {
 }
 const SIZES = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 }
 
+/** Calls whose answers are as new as all that was answered before. */
+const LINEARIZABLE: ReadonlySet<unknown> = new Set([ETCD.range, ETCD.txn])
+
 const UNAVAILABLE = 14
 const UNAUTHENTICATED = 16
 const INVALID_ARGUMENT = 3
@@ -57,6 +61,7 @@ export async function loadGrpc(): Promise<Grpc> {
  * certainly not sent is sent to the next; what may have been is for the caller to decide about.
  */
 export class EtcdClient {
+  readonly history = new EtcdHistory()
   readonly #grpc: Grpc
   readonly #parts: EtcdClientParts
   readonly #members: readonly Client[]
@@ -78,7 +83,7 @@ export class EtcdClient {
   /**
    * @param isRepeatable whether it may be asked of the next member when it is not known what has
    * become of it: of what changes nothing
-   * @throws ServiceError of gRPC
+   * @throws ServiceError of gRPC, HistoryLost
    */
   async call<Answer>(
     method: EtcdMethod<Answer>,
@@ -87,8 +92,13 @@ export class EtcdClient {
   ): Promise<Answer> {
     for (let tried = 1; ; tried++) {
       const member = this.#at
+      const check = LINEARIZABLE.has(method) ? this.history.sent() : undefined
       try {
-        return await this.#authenticated((metadata) => this.#once(this.#members[member] as Client, method, request, metadata, timeoutMs))
+        const answer = await this.#authenticated((metadata) =>
+          this.#once(this.#members[member] as Client, method, request, metadata, timeoutMs),
+        )
+        check?.((answer as { readonly header?: EtcdHeader }).header)
+        return answer
       } catch (thrown) {
         // Others may have gone on meanwhile.
         if (isLost(thrown) && this.#at === member) this.#at = (member + 1) % this.#members.length

@@ -33,6 +33,12 @@ export class EtcdCompactor {
     this.#wait()
   }
 
+  /** What it knows is of a history that is lost. */
+  forget(): void {
+    this.#version = 0
+    this.#revision = 0
+  }
+
   close(): void {
     this.#isClosed = true
     this.#clock.clearTimeout(this.#timer)

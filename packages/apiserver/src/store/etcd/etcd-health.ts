@@ -2,6 +2,7 @@ import type { Clock } from '../../engine.ts'
 import type { StoreCondition } from '../key-value-store.ts'
 import type { StoreError } from '../store-error.ts'
 import type { EtcdClient } from './etcd-client.ts'
+import { HistoryLost } from './etcd-history.ts'
 import { ETCD } from './etcd-messages.ts'
 import { lostError } from './etcd-watch.ts'
 
@@ -56,6 +57,14 @@ export class EtcdHealth {
     void this.#look()
   }
 
+  /** What was seen of etcd is gone: it is lost until the next look, whatever it answers now. */
+  lose(error: StoreError): void {
+    const wasLost = this.lost !== undefined
+    this.#become({ is: 'lost', error })
+    // That it could not be reached before is not all there is to say.
+    if (wasLost && !this.#isClosed) this.#parts.changed(this.#condition)
+  }
+
   /** The server takes no writes, until a look finds that it does. */
   degrade(error: StoreError): void {
     this.#become({ is: 'degraded', error })
@@ -80,7 +89,8 @@ export class EtcdHealth {
       const isFull = this.#condition.is === 'degraded' && ((await client.call(ETCD.alarms, {}, bound)).alarms ?? []).length > 0
       if (!isFull) this.#become({ is: 'ready' })
     } catch (thrown) {
-      this.#become({ is: 'lost', error: lostError(name, thrown) })
+      // One that has lost its history has been said to be lost by then.
+      if (!(thrown instanceof HistoryLost)) this.#become({ is: 'lost', error: lostError(name, thrown) })
     }
     this.#isLooking = false
     this.#lookLater()

@@ -14,6 +14,8 @@ export interface EtcdEntry {
 }
 
 export interface EtcdHeader {
+  /** Rounded, which leaves it to tell two clusters apart. */
+  readonly cluster_id?: number
   readonly revision?: number
 }
 
@@ -61,7 +63,7 @@ export interface AuthenticateAnswer {
   readonly token?: string
 }
 
-const HEADER: MessageFields = { revision: [3, 'whole'] }
+const HEADER: MessageFields = { cluster_id: [1, 'whole'], revision: [3, 'whole'] }
 const ENTRY: MessageFields = {
   key: [1, 'bytes'],
   create_revision: [2, 'whole'],

@@ -16,7 +16,7 @@ import type {
   Written,
 } from '../key-value-store.ts'
 import { compactedError, futureError, StoreError, storeClosed } from '../store-error.ts'
-import { checkKey, MARK } from '../store-key.ts'
+import { checkKey, PROGRESS_MARK } from '../store-key.ts'
 import { detailsOf, type EtcdClient, isRefused, isUnsent } from './etcd-client.ts'
 import { EtcdCompactor } from './etcd-compactor.ts'
 import { EtcdHealth } from './etcd-health.ts'
@@ -64,6 +64,10 @@ export class EtcdStore implements KeyValueStore {
       },
     })
     this.#compactor = new EtcdCompactor(client, clock, compactionMs, () => this.#health.lookSoon())
+    client.history.onLost = (thrown) => {
+      this.#compactor.forget()
+      this.#health.lose(lostError(name, thrown))
+    }
   }
 
   async revision(): Promise<number> {
@@ -147,7 +151,7 @@ export class EtcdStore implements KeyValueStore {
       entryOf: (entry) => this.#entryOf(entry),
       keyOf: (entry) => this.#keyOf(entry),
       revision: () => this.revision(),
-      mark: () => this.#write({ success: [{ request_put: { key: this.#own(`${range.from}${MARK}`), value: Buffer.alloc(0) } }] }),
+      mark: () => this.#write({ success: [{ request_put: { key: this.#own(`${range.from}${PROGRESS_MARK}`), value: Buffer.alloc(0) } }] }),
       broken: () => this.#health.lookSoon(),
       over: () => void this.#watches.delete(watch),
     })
@@ -296,6 +300,6 @@ const unknownError = (thrown: unknown): StoreError =>
     thrown,
   )
 
-const isMark = ({ key }: Pick<EtcdEntry, 'key'>): boolean => key.subarray(-MARK.length).toString() === MARK
+const isMark = ({ key }: Pick<EtcdEntry, 'key'>): boolean => key.subarray(-PROGRESS_MARK.length).toString() === PROGRESS_MARK
 
 const isCompacted = (thrown: unknown): boolean => detailsOf(thrown).includes('has been compacted')

@@ -3,6 +3,7 @@ import type { Clock } from '../../engine.ts'
 import type { KeyValue, StoreChange, StoreWatcher } from '../key-value-store.ts'
 import { StoreError } from '../store-error.ts'
 import { detailsOf, type EtcdClient, isRefused } from './etcd-client.ts'
+import { HistoryLost } from './etcd-history.ts'
 import type { EtcdEntry, EtcdEvent, WatchAnswer } from './etcd-messages.ts'
 
 /** The time in milliseconds between two attempts to open the stream of a watch. */
@@ -33,7 +34,7 @@ export interface WatchParts {
   /** Writes a key of no one into the range, whose event is as far as the watch is. */
   readonly mark: () => Promise<unknown>
   readonly isMark: (entry: EtcdEntry) => boolean
-  /** Learns that its stream breaks, so that its store looks whether it is lost. */
+  /** Learns that its stream breaks, or is behind, so that its store looks whether it is lost. */
   readonly broken: () => void
   readonly over: () => void
 }
@@ -141,7 +142,14 @@ export class EtcdWatch {
         this.#reopen()
       }
       stream.on('data', (answer: WatchAnswer) => {
-        if (this.#stream === stream) this.#heard(answer)
+        if (this.#stream !== stream) return
+        try {
+          client.history.heard(answer.header)
+        } catch {
+          // All watches have ended with the history.
+          return
+        }
+        this.#heard(answer)
       })
       stream.on('error', broken)
       stream.on('end', broken)
@@ -195,6 +203,8 @@ export class EtcdWatch {
     }
     const revision = header?.revision ?? 0
     if (created) {
+      // It waits for what is yet to come; or what was given is of a history that is lost.
+      if (revision < (this.#given ?? 0)) this.#parts.broken()
       this.#given ??= revision
       this.#notify([], Math.min(this.#given, revision))
       return
@@ -227,5 +237,7 @@ export class EtcdWatch {
   }
 }
 
-export const lostError = (name: string, thrown: unknown): StoreError =>
-  new StoreError('unavailable', `${name} ${isRefused(thrown) ? 'refuses' : 'cannot be reached'}: ${detailsOf(thrown)}`, {}, thrown)
+export function lostError(name: string, thrown: unknown): StoreError {
+  const what = thrown instanceof HistoryLost ? 'has lost its history' : isRefused(thrown) ? 'refuses' : 'cannot be reached'
+  return new StoreError('unavailable', `${name} ${what}: ${detailsOf(thrown)}`, {}, thrown)
+}
