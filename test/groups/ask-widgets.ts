@@ -12,11 +12,14 @@ interface Answer {
   readonly [field: string]: any
 }
 
-/** A server of one kind, asked with what is sent as it is where it is a text. */
+/** A server of one kind in all of its versions, asked with what is sent as it is where it is a text. */
 export async function serveKind(resource: Resource = widgets, storage: Storage = memoryStorage().resource(), config: ApiServerConfig = {}) {
   const { ask, port } = await serveApi({
     config,
-    setUp: (server) => void server.installApiGroups(apiGroup({ group: resource.group, versions: { v1: [{ resource, storage }] } })),
+    setUp: (server) => {
+      const served = Object.entries(resource.versions).map(([version, each]) => [version, [{ resource: each, storage }]] as const)
+      server.installApiGroups(apiGroup({ group: resource.group, versions: Object.fromEntries(served) }))
+    },
   })
   const json = async (method: string, path: string, body?: object | string, type: string = JSON_TYPE) => {
     const sent = typeof body === 'object' ? JSON.stringify(body) : body

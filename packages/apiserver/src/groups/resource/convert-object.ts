@@ -3,13 +3,16 @@ import { type ApiObject, type Fields, isFields, isSameJson, type ObjectMeta, set
 import { type FieldError, invalidObject } from '../field-errors.ts'
 import { metaErrors, orderedMeta } from '../object-meta.ts'
 import type { Resource } from './define-resource.ts'
-import { type Findings, walkOwnFields } from './schema-walk.ts'
+import { type Findings, updateErrors, walkOwnFields } from './schema-walk.ts'
 
 /**
  * The reason why an object is converted. What is stored has to be all that its version allows: what
  * it does not know would be lost. What is only read is served as well as it can be.
  */
 export type ConversionPurpose = 'read' | 'store'
+
+/** The object whose place another one takes, in a version; undefined: there is none. */
+type FormBefore = (version: Resource) => ApiObject | undefined
 
 /**
  * A conversion has failed, which is the fault of those who wrote it, or of what is stored. Nothing
@@ -27,20 +30,32 @@ export class ConversionError extends Error {
 
 /**
  * An object as another version of its kind has it: by way of the hub. One that is of that version
- * is returned as it is.
+ * is returned as it is. What is wrong with it is no error where it was so `before`, in the object
+ * whose place it takes.
  * @throws ConversionError; StatusError 422 for a value that the version to be stored does not allow
  * @see kubernetes/apiextensions-apiserver pkg/apiserver/conversion/webhook_converter.go
  */
-export function convertObject(object: ApiObject, to: Resource, purpose: ConversionPurpose): ApiObject {
+export function convertObject(
+  object: ApiObject,
+  to: Resource,
+  purpose: ConversionPurpose,
+  before: FormBefore = () => undefined,
+): ApiObject {
   if (object.apiVersion === to.apiVersion) return object
   const from = Object.values(to.versions).find(({ apiVersion }) => apiVersion === object.apiVersion)
   if (from === undefined) throw new ConversionError(object, to, `it is of none of the versions ${Object.keys(to.versions).join(', ')}`)
   const hub = to.versions[to.hub] as Resource
-  const asHub = from.convert === undefined ? object : step(object, hub, from.convert.toHub, purpose)
-  return to.convert === undefined ? asHub : step(asHub, to, to.convert.fromHub, purpose)
+  const asHub = from.convert === undefined ? object : step(object, hub, from.convert.toHub, purpose, before)
+  return to.convert === undefined ? asHub : step(asHub, to, to.convert.fromHub, purpose, before)
 }
 
-function step(object: ApiObject, to: Resource, convert: (object: ApiObject) => unknown, purpose: ConversionPurpose): ApiObject {
+function step(
+  object: ApiObject,
+  to: Resource,
+  convert: (object: ApiObject) => unknown,
+  purpose: ConversionPurpose,
+  before: FormBefore,
+): ApiObject {
   const fail = (why: string, cause?: unknown) => new ConversionError(object, to, why, cause)
   let made: Fields
   try {
@@ -53,15 +68,17 @@ function step(object: ApiObject, to: Resource, convert: (object: ApiObject) => u
   if (problem !== undefined) throw fail(problem)
   const findings: Findings = { unknown: [], errors: [] }
   const kept = walkOwnFields(to.schema, own, findings)
-  const rubbish = rubbishIn(findings, purpose)
+  const converted = { kind: to.kind, apiVersion: to.apiVersion, metadata, ...kept }
+  const old = findings.errors.length === 0 ? undefined : before(to)
+  const errors = old === undefined ? findings.errors : updateErrors(to.schema, converted, old, 'all')
+  const rubbish = rubbishIn(findings.unknown, errors, purpose)
   if (rubbish !== undefined) throw fail(rubbish)
-  if (purpose === 'store' && findings.errors.length > 0)
-    throw invalidObject({ group: to.group, kind: to.kind, name: metadata.name }, findings.errors)
-  return { kind: to.kind, apiVersion: to.apiVersion, metadata, ...kept }
+  if (purpose === 'store' && errors.length > 0) throw invalidObject({ group: to.group, kind: to.kind, name: metadata.name }, errors)
+  return converted
 }
 
 /** What no version can be that was converted as it should be: another type, or a part of it. */
-function rubbishIn({ unknown, errors }: Findings, purpose: ConversionPurpose): string | undefined {
+function rubbishIn(unknown: readonly string[], errors: readonly FieldError[], purpose: ConversionPurpose): string | undefined {
   const isRubbish = ({ reason }: FieldError): boolean =>
     reason === 'FieldValueTypeInvalid' || (purpose === 'store' && reason === 'FieldValueRequired')
   const wrong = errors.find(isRubbish)

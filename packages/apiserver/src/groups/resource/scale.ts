@@ -93,12 +93,17 @@ function countErrors(path: string, value: unknown): readonly FieldError[] {
 }
 
 /**
- * The scale of an object; undefined: it does not say how many there are to be.
+ * The scale of an object. One that does not say how many there are to be has `unset` of them, and
+ * no scale where that is undefined.
  * @see kubernetes/apiextensions-apiserver pkg/registry/customresource/etcd.go
  * scaleFromCustomResource
  */
-export function scaleOf(object: ApiObject, { specReplicasPath, statusReplicasPath, labelSelectorPath }: ScalePaths): ApiObject | undefined {
-  const replicas = valueAt(object, specReplicasPath)
+export function scaleOf(
+  object: ApiObject,
+  { specReplicasPath, statusReplicasPath, labelSelectorPath }: ScalePaths,
+  unset?: number,
+): ApiObject | undefined {
+  const replicas = valueAt(object, specReplicasPath) ?? unset
   if (typeof replicas !== 'number') return undefined
   const current = valueAt(object, statusReplicasPath)
   const selector = labelSelectorPath === undefined ? undefined : valueAt(object, labelSelectorPath)
@@ -116,6 +121,13 @@ export function scaleOf(object: ApiObject, { specReplicasPath, statusReplicasPat
     },
   }
 }
+
+/**
+ * How many there are to be in the scale that a patch changes, of an object that does not say so. A
+ * patch that leaves it does not say so either.
+ * @see kubernetes/apiextensions-apiserver pkg/registry/customresource/etcd.go invalidSpecReplicas
+ */
+export const UNSET_REPLICAS = -(2 ** 31)
 
 /** The object with as many as its scale asks for. */
 export function scaledTo(object: ApiObject, { spec }: ApiObject, { specReplicasPath }: ScalePaths): ApiObject {

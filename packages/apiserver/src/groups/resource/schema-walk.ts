@@ -1,4 +1,4 @@
-import { type Fields, fieldOf, isFields, isSameJson, setField } from '../api-object.ts'
+import { type ApiObject, type Fields, fieldOf, isFields, isSameJson, setField } from '../api-object.ts'
 import { type FieldError, fieldErrors } from '../field-errors.ts'
 import type { JsonSchema } from './schema.ts'
 
@@ -13,9 +13,20 @@ export interface Findings {
  * Makes of a value the one that is kept, in one walk: fields that the schema does not know are
  * left out, defaults are filled in, and what is wrong is noted with the texts that custom resources
  * have upstream. The given value is not changed.
- * @see kubernetes/apiextensions-apiserver pkg/apiserver/validation/validation.go
+ * What is wrong with a value that takes the place of the same one is not noted: `before` is that, and
+ * undefined where nothing was before.
+ * @see kubernetes/apiextensions-apiserver pkg/apiserver/validation/validation.go, ratcheting.go
  */
-export function walkSchema(schema: JsonSchema, value: unknown, path: string, findings: Findings): unknown {
+export function walkSchema(schema: JsonSchema, value: unknown, path: string, findings: Findings, before?: unknown): unknown {
+  const { errors } = findings
+  const known = errors.length
+  const kept = walkValue(schema, value, path, findings, before)
+  if (errors.length > known && before !== undefined && isUnchanged(schema, kept, before))
+    errors.splice(known, errors.length, ...errors.slice(known).filter(isRepetition))
+  return kept
+}
+
+function walkValue(schema: JsonSchema, value: unknown, path: string, findings: Findings, before: unknown): unknown {
   if (schema.anyOf !== undefined || schema.oneOf !== undefined) return walkBranches(schema, value, path, findings)
   const types = schema.type === undefined ? [] : [schema.type].flat()
   if (value === null) {
@@ -29,9 +40,9 @@ export function walkSchema(schema: JsonSchema, value: unknown, path: string, fin
     return value
   }
   const kept = Array.isArray(value)
-    ? walkItems(schema, value, path, findings)
+    ? walkItems(schema, value, path, findings, before)
     : isFields(value)
-      ? walkFields(schema, value, path, findings)
+      ? walkFields(schema, value, path, findings, before)
       : value
   // What is left out does not count, and what is filled in does, as when it is read back.
   checkValue(schema, kept, path, findings)
@@ -41,15 +52,22 @@ export function walkSchema(schema: JsonSchema, value: unknown, path: string, fin
 /** What every object has, whatever its schema says. */
 export const TYPE_AND_METADATA: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata'])
 
+/** All fields of an object but those that every object has. */
+export function ownFields(object: Fields | ApiObject): Fields {
+  const own: Fields = {}
+  for (const [name, field] of Object.entries(object)) if (!TYPE_AND_METADATA.has(name)) setField(own, name, field)
+  return own
+}
+
 /**
  * The same for an object's own fields: what every object has is not among them, and is not looked
  * for.
  */
-export function walkOwnFields(schema: JsonSchema, own: Fields, findings: Findings): Fields {
+export function walkOwnFields(schema: JsonSchema, own: Fields, findings: Findings, before?: Fields): Fields {
   const { required } = schema
   const isAsked = required?.some((name) => TYPE_AND_METADATA.has(name)) === true
   const asked = isAsked ? { ...schema, required: required.filter((name) => !TYPE_AND_METADATA.has(name)) } : schema
-  return walkSchema(asked, own, '', findings) as Fields
+  return walkSchema(asked, own, '', findings, before) as Fields
 }
 
 /**
@@ -62,15 +80,16 @@ export type WrittenPart = 'all' | 'status' | 'other'
  * As {@link walkOwnFields}, for a write of a part: what is wrong with the rest is no error. What is
  * unknown is told of all.
  */
-export function walkPart(schema: JsonSchema, own: Fields, part: WrittenPart, findings: Findings): Fields {
-  if (part === 'all' || schema.anyOf !== undefined || schema.oneOf !== undefined) return walkOwnFields(schema, own, findings)
+export function walkPart(schema: JsonSchema, own: Fields, part: WrittenPart, findings: Findings, before?: Fields): Fields {
+  if (part === 'all' || schema.anyOf !== undefined || schema.oneOf !== undefined) return walkOwnFields(schema, own, findings, before)
   const aside: Findings = { unknown: findings.unknown, errors: [] }
   const { status, ...others } = own
   const required = (schema.required ?? []).filter((name) => name !== 'status')
-  const kept = walkOwnFields({ ...schema, required }, others, part === 'status' ? aside : findings)
+  const { status: _, ...othersBefore } = before ?? {}
+  const kept = walkOwnFields({ ...schema, required }, others, part === 'status' ? aside : findings, before && othersBefore)
   if (Object.hasOwn(own, 'status')) {
     delete kept['status']
-    Object.assign(kept, walkFields(ofStatusAlone(schema), { status }, '', part === 'status' ? findings : aside))
+    Object.assign(kept, walkFields(ofStatusAlone(schema), { status }, '', part === 'status' ? findings : aside, before))
   }
   return kept
 }
@@ -84,7 +103,8 @@ function ofStatusAlone({ properties, additionalProperties, ...schema }: JsonSche
   }
 }
 
-function walkFields(schema: JsonSchema, value: Fields, path: string, findings: Findings): Fields {
+function walkFields(schema: JsonSchema, value: Fields, path: string, findings: Findings, before: unknown): Fields {
+  const fieldsBefore = isFields(before) ? before : {}
   const { properties, additionalProperties, required = [] } = schema
   const keepsUnknown =
     schema['x-kubernetes-preserve-unknown-fields'] === true ||
@@ -93,10 +113,9 @@ function walkFields(schema: JsonSchema, value: Fields, path: string, findings: F
   const kept: Fields = {}
   for (const [name, given] of Object.entries(value)) {
     const at = path === '' ? name : `${path}.${name}`
-    const property = properties && Object.hasOwn(properties, name) ? properties[name] : undefined
-    const inner = property ?? (isFields(additionalProperties) ? (additionalProperties as JsonSchema) : undefined)
+    const inner = schemaOf(schema, name)
     if (inner !== undefined) {
-      if (!isLeftOut(inner, given)) setField(kept, name, walkSchema(inner, given, at, findings))
+      if (!isLeftOut(inner, given)) setField(kept, name, walkSchema(inner, given, at, findings, fieldOf(fieldsBefore, name)))
     } else if (keepsUnknown) setField(kept, name, given)
     else findings.unknown.push(at)
   }
@@ -106,6 +125,12 @@ function walkFields(schema: JsonSchema, value: Fields, path: string, findings: F
   for (const name of required)
     if (fieldOf(kept, name) === undefined) findings.errors.push(fieldErrors.required(path === '' ? name : `${path}.${name}`))
   return kept
+}
+
+/** What the schema says of a field; undefined: nothing. */
+function schemaOf({ properties, additionalProperties }: JsonSchema, name: string): JsonSchema | undefined {
+  if (properties !== undefined && Object.hasOwn(properties, name)) return properties[name]
+  return isFields(additionalProperties) ? (additionalProperties as JsonSchema) : undefined
 }
 
 /** Null is what is not there, for a field that cannot be null, and for one that has a default. */
@@ -120,8 +145,12 @@ function allowsNull({ nullable, type, anyOf, oneOf, ...schema }: JsonSchema): bo
   return type === undefined || [type].flat().includes('null')
 }
 
-const walkItems = ({ items }: JsonSchema, value: readonly unknown[], path: string, findings: Findings): readonly unknown[] =>
-  items === undefined ? value : value.map((each, index) => walkSchema(items, each, `${path}[${index}]`, findings))
+function walkItems(schema: JsonSchema, value: readonly unknown[], path: string, findings: Findings, before: unknown): readonly unknown[] {
+  const { items } = schema
+  if (items === undefined) return value
+  const itemBefore = itemsByKey(schema, before)
+  return value.map((each, index) => walkSchema(items, each, `${path}[${index}]`, findings, itemBefore?.(each)))
+}
 
 /**
  * The first branch that fits decides what is kept, and the rest of the schema holds whichever that
@@ -146,6 +175,56 @@ function walkBranches(schema: JsonSchema, value: unknown, path: string, findings
   }
   findings.unknown.push(...first.unknown)
   return walkSchema(others, first.kept, path, findings)
+}
+
+/**
+ * The errors of a part of an object that takes the place of another one. Those of what is left as it
+ * was are not among them, so that an object can still be changed that a new rule has made wrong. Of
+ * lists, only maps are compared by item; and what lists repeat is no error where any list of the
+ * object did before.
+ * @see kubernetes/apiextensions-apiserver pkg/registry/customresource/strategy.go ValidateUpdate
+ */
+export function updateErrors(schema: JsonSchema, object: ApiObject, old: ApiObject, part: WrittenPart): readonly FieldError[] {
+  const found: Findings = { unknown: [], errors: [] }
+  const ofBefore: Findings = { unknown: [], errors: [] }
+  // The defaults that the schema has now are no change.
+  walkPart(schema, ownFields(object), part, found, walkOwnFields(schema, ownFields(old), ofBefore))
+  return ofBefore.errors.some(isRepetition) ? found.errors.filter((error) => !isRepetition(error)) : found.errors
+}
+
+const isRepetition = ({ reason }: FieldError): boolean => reason === 'FieldValueDuplicate'
+
+/** Whether it is the same value: of a list that is a map, whatever the order of its items. */
+function isUnchanged(schema: JsonSchema, value: unknown, before: unknown): boolean {
+  if (Array.isArray(value) && Array.isArray(before)) {
+    const { items = {} } = schema
+    const itemBefore = itemsByKey(schema, before)
+    if (itemBefore === undefined) return isSameJson(value, before)
+    return value.length === before.length && value.every((each) => isUnchanged(items, each, itemBefore(each)))
+  }
+  if (!isFields(value) || !isFields(before)) return isSameJson(value, before)
+  const names = Object.keys(value)
+  return (
+    names.length === Object.keys(before).length &&
+    names.every((name) => Object.hasOwn(before, name) && isUnchanged(schemaOf(schema, name) ?? {}, value[name], before[name]))
+  )
+}
+
+/**
+ * How the items of a list that is a map are found by those that have the same key; undefined: it is
+ * none.
+ */
+function itemsByKey(schema: JsonSchema, list: unknown): ((item: unknown) => unknown) | undefined {
+  const names = schema['x-kubernetes-list-map-keys']
+  if (names === undefined || !Array.isArray(list)) return undefined
+  const keyOf = (item: unknown): string | undefined => {
+    const key = names.map((name) => (isFields(item) ? fieldOf(item, name) : undefined))
+    return key.every((each) => ['string', 'number', 'boolean'].includes(typeof each)) ? JSON.stringify(key) : undefined
+  }
+  // The first of those that have the same key.
+  const byKey = new Map<unknown, unknown>(list.toReversed().map((item: unknown) => [keyOf(item), item]))
+  byKey.delete(undefined)
+  return (item) => byKey.get(keyOf(item))
 }
 
 /** A number without a fraction is an integer, as it is one in Go. */

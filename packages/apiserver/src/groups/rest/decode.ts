@@ -2,12 +2,12 @@ import { inexactNumber } from '../../encoding/exact-number.ts'
 import { readYamlBody } from '../../encoding/read-yaml-body.ts'
 import { goQuote, toError } from '../../engine.ts'
 import { badRequest, entityTooLarge } from '../../status-errors.ts'
-import { type ApiObject, type Fields, isFields, setField } from '../api-object.ts'
+import { type ApiObject, type Fields, isFields } from '../api-object.ts'
 import type { FieldError } from '../field-errors.ts'
 import { goJsonError, lookAtJson } from '../json-text.ts'
 import { readMeta, takeRepeatedOwners } from '../object-meta.ts'
 import type { Resource } from '../resource/define-resource.ts'
-import { type Findings, TYPE_AND_METADATA, type WrittenPart, walkPart } from '../resource/schema-walk.ts'
+import { type Findings, ownFields, type WrittenPart, walkPart } from '../resource/schema-walk.ts'
 import type { FieldValidation } from './options.ts'
 
 /** A value that a client has sent, and what only its text says. */
@@ -125,10 +125,8 @@ export function decodeValue(resource: Resource, { value, duplicates }: ReadValue
   if (problem !== undefined) throw refuse(problem)
   const repeatedOwners = takeRepeatedOwners(metadata)
   if (repeatedOwners.length > 0) decoding.warn(`${REPEATED_OWNERS}${repeatedOwners.join(', ')}`)
-  const own: Fields = {}
-  for (const [name, field] of Object.entries(given)) if (!TYPE_AND_METADATA.has(name)) setField(own, name, field)
   const findings: Findings = { unknown: unknown.map((name) => `metadata.${name}`), errors: [] }
-  const kept = walkPart(resource.schema, own, decoding.part, findings)
+  const kept = walkPart(resource.schema, ownFields(given), decoding.part, findings)
   const passedOver = [
     ...duplicates.map((field) => `duplicate field ${goQuote(field)}`),
     ...findings.unknown.slice(0, SHOWN_MAX).map((field) => `unknown field ${goQuote(field)}`),

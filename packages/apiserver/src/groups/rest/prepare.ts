@@ -5,6 +5,7 @@ import { type FieldError, fieldErrors, invalidObject } from '../field-errors.ts'
 import { metaErrors, metaUpdateErrors, orderedMeta } from '../object-meta.ts'
 import { takeSpecFinalizers } from '../resource/finalize.ts'
 import { scaleErrors } from '../resource/scale.ts'
+import { updateErrors } from '../resource/schema-walk.ts'
 import type { Decoded } from './decode.ts'
 import type { RestRequest } from './rest-request.ts'
 
@@ -70,7 +71,7 @@ export function prepareUpdate(rest: RestRequest, { object, errors }: Decoded, ol
   if (resource.hasFinalize && rest.subresource !== 'finalize') takeSpecFinalizers(updated, old)
   if (!isOfStatus && updated.metadata.generation !== undefined && hasOtherFields(updated, old)) updated.metadata.generation++
   resource.strategy.prepareForUpdate?.(updated, old)
-  finish(rest, updated, old, errors)
+  finish(rest, updated, old, errors.length === 0 ? errors : updateErrors(resource.schema, updated, old, rest.part))
   return updated
 }
 

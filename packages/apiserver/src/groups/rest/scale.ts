@@ -2,7 +2,7 @@ import { auditRequestObject } from '../../audit/request-audit.ts'
 import { badRequest, internalError } from '../../status-errors.ts'
 import { type ApiObject, isFields } from '../api-object.ts'
 import type { ScalePaths } from '../resource/define-resource.ts'
-import { scaledTo, scaleKind, scaleOf } from '../resource/scale.ts'
+import { scaledTo, scaleKind, scaleOf, UNSET_REPLICAS } from '../resource/scale.ts'
 import { type Decoded, decodeAgain, decodeBody, decodeValue } from './decode.ts'
 import { writeOptions } from './options.ts'
 import { negotiateOutput, objectAs, send } from './output.ts'
@@ -38,7 +38,7 @@ export async function patchScale(rest: RestRequest): Promise<void> {
   const { change, duplicates, sent } = await readPatch(contentTypeOf(rest.request), text)
   auditRequestObject(rest.request, sent)
   const make = (old: ApiObject): Decoded => {
-    const value = change(currentScale(rest, old))
+    const value = change(currentScale(rest, old, UNSET_REPLICAS))
     if (!isFields(value)) throw badRequest('the patch makes no object of it')
     return scaledBy(
       rest,
@@ -56,9 +56,9 @@ const ofScale = (rest: RestRequest): RestRequest => rest.of(scaleKind(rest.resou
 const pathsOf = ({ resource }: RestRequest): ScalePaths => resource.scale as ScalePaths
 
 /** @throws StatusError 500 for an object that does not say how many there are to be */
-function currentScale(rest: RestRequest, object: ApiObject): ApiObject {
+function currentScale(rest: RestRequest, object: ApiObject, unset?: number): ApiObject {
   const paths = pathsOf(rest)
-  const scale = scaleOf(object, paths)
+  const scale = scaleOf(object, paths, unset)
   if (scale === undefined) throw internalError(`the spec replicas field "${paths.specReplicasPath}" does not exist`)
   return scale
 }
@@ -68,6 +68,9 @@ function scaledBy(rest: RestRequest, old: ApiObject, { object: scale, errors }: 
   const { metadata } = scale
   takeNamespace(rest, scale)
   takeName(rest, scale)
+  const { spec } = scale
+  if (isFields(spec) && spec['replicas'] === UNSET_REPLICAS)
+    throw badRequest(`the spec replicas field "${pathsOf(rest).specReplicasPath}" cannot be empty`)
   const kind = scaleKind(rest.resource)
   const wrong = [...errors, ...(errors.length === 0 ? (kind.strategy.validate?.(scale, undefined) ?? []) : [])]
   refuseInvalid(rest.of(kind), metadata.name, wrong)

@@ -3,7 +3,7 @@ import { conflict } from '../../status-errors.ts'
 import { hasAdmission, mutateBy, validateBy } from '../admission/admit.ts'
 import { type ApiObject, isSameJson } from '../api-object.ts'
 import { specFinalizers } from '../resource/finalize.ts'
-import { storedVersion, throughStorage, wasBroken } from '../storage/storage-in-version.ts'
+import { storedForm, storedVersion, throughStorage } from '../storage/storage-in-version.ts'
 import { type Decoded, decodeAgain, decodeBody } from './decode.ts'
 import { writeOptions } from './options.ts'
 import { negotiateOutput, objectAs, send } from './output.ts'
@@ -46,7 +46,7 @@ export async function changeStored(rest: RestRequest, make: (old: ApiObject) => 
     const old = await storedObject(rest)
     const updated = await admittedUpdate(rest, make(old), old, isDryRun)
     if (isSameJson(updated, old) && !isStoredOtherwise(rest, old)) return old
-    if (isDryRun) return (await throughStorage(rest.resource, updated, wasBroken(old))).again
+    if (isDryRun) return (await throughStorage(rest.resource, updated, () => storedForm(old))).again
     const expected = old.metadata.resourceVersion as string
     const isHeld = updated.metadata.finalizers !== undefined || (rest.resource.hasFinalize && specFinalizers(updated).length > 0)
     const isOver = updated.metadata.deletionTimestamp !== undefined && !isHeld

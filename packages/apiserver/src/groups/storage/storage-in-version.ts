@@ -28,8 +28,8 @@ export function storageInVersion(resource: Resource, storage: Storage, failed: (
   checkArguments('storageInVersion(resource, storage, failed?)', [resource, A_RESOURCE], [storage, 'an object'], [failed, 'a function'])
   const read = (object: ApiObject): ApiObject => formOf(object, resource)
   const readIfAny = (object: ApiObject | undefined): ApiObject | undefined => object && read(object)
-  const written = async (object: ApiObject, write: (stored: ApiObject) => MaybePromise<ApiObject | undefined>, mayFail?: MayFail) => {
-    const { stored, forms, again } = await throughStorage(resource, object, mayFail)
+  const written = async (object: ApiObject, write: (stored: ApiObject) => MaybePromise<ApiObject | undefined>, before?: Before) => {
+    const { stored, forms, again } = await throughStorage(resource, object, before)
     const result = await write(stored)
     if (result === undefined) return undefined
     // Those who watch other versions need them next.
@@ -47,14 +47,12 @@ export function storageInVersion(resource: Resource, storage: Storage, failed: (
     }),
     ...(create && { create: (object) => written(object, create) }),
     ...(update && {
-      update: (object, expected) => {
-        // What is broken already can still be changed, and deleted by taking its finalizers.
-        const mayFail: MayFail = async (version) => {
-          const old = await get?.(keyOf(object))
-          return old !== undefined && wasBroken(old)(version)
-        }
-        return written(object, (stored) => update(stored, expected), mayFail)
-      },
+      update: (object, expected) =>
+        written(
+          object,
+          (stored) => update(stored, expected),
+          () => get?.(keyOf(object)),
+        ),
     }),
     ...(remove && {
       delete: async (key, expected) => {
@@ -97,42 +95,47 @@ interface Through {
   readonly again: ApiObject
 }
 
-/** Whether an object may be what a version cannot read, as the one before it was. */
-type MayFail = (version: Resource) => Promise<boolean>
-
-const never: MayFail = () => Promise.resolve(false)
+/** What is stored before, if anything is; it is asked for where something is wrong. */
+type Before = () => MaybePromise<ApiObject | undefined>
 
 /**
  * Nothing is written that one of the versions could not read: one such object would fail the lists
- * of all its clients.
+ * of all its clients. What is broken already can still be changed, and deleted by taking its
+ * finalizers.
  * @throws ConversionError; StatusError 422
  */
-export async function throughStorage(resource: Resource, object: ApiObject, mayFail = never): Promise<Through> {
-  const stored = convertObject(object, resource.versions[resource.storageVersion] as Resource, 'store')
+export async function throughStorage(resource: Resource, object: ApiObject, before: Before = () => undefined): Promise<Through> {
+  const stored = await toBeStored(resource, object, before)
   const forms = new Map<Resource, ApiObject>()
   for (const version of Object.values(resource.versions)) {
     if (version.apiVersion === stored.apiVersion) continue
     try {
       forms.set(version, convertObject(stored, version, 'read'))
     } catch (thrown) {
-      if (version.apiVersion === resource.apiVersion || !(await mayFail(version))) throw thrown
+      const old = version.apiVersion === resource.apiVersion ? undefined : await before()
+      if (old === undefined || formIfAny(old, version) !== undefined) throw thrown
     }
   }
   return { stored, forms, again: forms.get(resource) ?? convertObject(stored, resource, 'read') }
 }
 
-/** @param read an object as it was read, which is about to be changed */
-export const wasBroken =
-  (read: ApiObject): MayFail =>
-  (version) =>
-    Promise.resolve(!isReadable(STORED.get(read) ?? read, version))
-
-const isReadable = (object: ApiObject, version: Resource): boolean => {
+async function toBeStored({ versions, storageVersion }: Resource, object: ApiObject, before: Before): Promise<ApiObject> {
+  const version = versions[storageVersion] as Resource
   try {
-    formOf(object, version)
-    return true
+    return convertObject(object, version, 'store')
+  } catch (thrown) {
+    const old = await before()
+    if (old === undefined) throw thrown
+    return convertObject(object, version, 'store', (of) => formIfAny(old, of))
+  }
+}
+
+/** An object in a version; undefined: that cannot read it. */
+function formIfAny(object: ApiObject, version: Resource): ApiObject | undefined {
+  try {
+    return formOf(object, version)
   } catch {
-    return false
+    return undefined
   }
 }
 
@@ -142,8 +145,11 @@ const EVENTS = new WeakMap<StorageEvent, Map<Resource, StorageEvent>>()
 /** Stored objects, by what was read of them. */
 const STORED = new WeakMap<ApiObject, ApiObject>()
 
+/** What is stored of an object that was read. */
+export const storedForm = (read: ApiObject): ApiObject => STORED.get(read) ?? read
+
 /** The version, as `demo.example/v1`, in which an object is stored that was read. */
-export const storedVersion = (object: ApiObject): string => (STORED.get(object) ?? object).apiVersion
+export const storedVersion = (read: ApiObject): string => storedForm(read).apiVersion
 
 function formOf(object: ApiObject, resource: Resource): ApiObject {
   if (object.apiVersion === resource.apiVersion) return object
