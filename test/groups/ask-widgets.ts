@@ -12,7 +12,9 @@ interface Answer {
   readonly [field: string]: any
 }
 
-/** A server of one kind in all of its versions, asked with what is sent as it is where it is a text. */
+/**
+ * A server of one kind in all of its versions, asked with what is sent as it is where it is a text.
+ */
 export async function serveKind(resource: Resource = widgets, storage: Storage = memoryStorage().resource(), config: ApiServerConfig = {}) {
   const { ask, port } = await serveApi({
     config,

@@ -10,6 +10,15 @@ export const ORPHAN_DEPENDENTS = 'orphan'
 /** Has what an object owns be deleted before it, as `FinalizerDeleteDependents`. */
 export const DELETE_DEPENDENTS = 'foregroundDeletion'
 
+/** Keeps a namespace until it is empty. @see kubernetes/api core/v1/types.go */
+export const KUBERNETES_FINALIZER = 'kubernetes'
+
+/**
+ * Finalizers that need no domain.
+ * @see kubernetes/kubernetes pkg/apis/core/helper/helpers.go standardFinalizers
+ */
+export const STANDARD_FINALIZERS: ReadonlySet<string> = new Set([ORPHAN_DEPENDENTS, DELETE_DEPENDENTS, KUBERNETES_FINALIZER])
+
 /** What a request says about the objects that are owned by what it deletes; at most one of them. */
 export interface Propagation {
   readonly propagationPolicy: 'Foreground' | 'Background' | 'Orphan' | undefined

@@ -13,6 +13,8 @@ interface Operation {
   readonly value: unknown
 }
 
+/** The members of an operation. Upstream passes over others, and tells of them. */
+const MEMBERS: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value'])
 const NAMES: ReadonlySet<string> = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test'])
 const WITH_FROM: ReadonlySet<string> = new Set(['move', 'copy'])
 
@@ -30,9 +32,19 @@ export function readJsonPatch(given: unknown): readonly Operation[] {
     const { op, path, from } = each
     if (typeof op !== 'string' || !NAMES.has(op)) throw unprocessable()
     if (typeof path !== 'string' || (WITH_FROM.has(op) && typeof from !== 'string')) throw unprocessable()
+    // As upstream, whose library finds no place for the whole document there.
+    if (WITH_FROM.has(op) && (path === '' || from === '')) throw unprocessable()
     return { op, path: pointer(path), from: typeof from === 'string' ? pointer(from) : [], value: each['value'] ?? null }
   })
 }
+
+/** The paths of members that operations do not have. */
+export const unknownMembers = (given: unknown): readonly string[] =>
+  [given].flat().flatMap((each: unknown, index) =>
+    Object.keys(isFields(each) ? each : {})
+      .filter((name) => !MEMBERS.has(name))
+      .map((name) => `[${index}].${name}`),
+  )
 
 /** @see RFC 6901 */
 function pointer(text: string): readonly string[] {

@@ -1,7 +1,7 @@
 import { goQuote } from '../engine.ts'
 import { labelProblems, labelValueProblems, qualifiedNameProblems, subdomainProblems } from '../names.ts'
 import { type Fields, isFields, type ObjectMeta, type OwnerReference, setField } from './api-object.ts'
-import { DELETE_DEPENDENTS, ORPHAN_DEPENDENTS } from './deletion-finalizers.ts'
+import { DELETE_DEPENDENTS, ORPHAN_DEPENDENTS, STANDARD_FINALIZERS } from './deletion-finalizers.ts'
 import { type FieldError, fieldErrors } from './field-errors.ts'
 
 /** What Go calls the types that JSON values do not fit. */
@@ -209,6 +209,21 @@ export function metaErrors(metadata: ObjectMeta, isNamespaced: boolean): readonl
   if (finalizers.includes(ORPHAN_DEPENDENTS) && finalizers.includes(DELETE_DEPENDENTS))
     invalid('finalizers', finalizers, [`finalizer ${ORPHAN_DEPENDENTS} and ${DELETE_DEPENDENTS} cannot be both set`])
   return errors
+}
+
+/**
+ * What clients are told of finalizers that are new and have no domain, which another program may
+ * take for its own.
+ * @see kubernetes/apiextensions-apiserver pkg/registry/customresource/validator.go
+ * validateKubeFinalizerName
+ */
+export function finalizerWarnings({ finalizers = [] }: ObjectMeta, old: ObjectMeta | undefined): readonly string[] {
+  const known = new Set(old?.finalizers)
+  const added = [...new Set(finalizers)].filter((each) => !known.has(each) && !each.includes('/') && !STANDARD_FINALIZERS.has(each))
+  return added.sort().map((each) => {
+    const path = each.includes('.') ? ' including a path (/)' : ''
+    return `metadata.finalizers: ${goQuote(each)}: prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`
+  })
 }
 
 /**

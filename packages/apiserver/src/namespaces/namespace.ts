@@ -1,5 +1,6 @@
 import { type ApiGroup, apiGroup } from '../groups/api-group.ts'
 import type { ApiObject } from '../groups/api-object.ts'
+import { KUBERNETES_FINALIZER, STANDARD_FINALIZERS } from '../groups/deletion-finalizers.ts'
 import { type FieldError, fieldErrors } from '../groups/field-errors.ts'
 import { METADATA } from '../groups/protobuf/object.ts'
 import { defineResource, type Resource } from '../groups/resource/define-resource.ts'
@@ -29,12 +30,6 @@ export interface NamespaceCondition {
   readonly reason?: string
   readonly message?: string
 }
-
-/** What the namespace controller has to do. @see kubernetes/api core/v1/types.go */
-export const KUBERNETES_FINALIZER = 'kubernetes'
-
-/** @see kubernetes/kubernetes pkg/apis/core/helper/helpers.go standardFinalizers */
-const STANDARD_FINALIZERS: ReadonlySet<string> = new Set([KUBERNETES_FINALIZER, 'orphan', 'foregroundDeletion'])
 
 /**
  * The label by which selectors find a namespace.

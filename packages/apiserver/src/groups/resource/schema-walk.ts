@@ -13,8 +13,8 @@ export interface Findings {
  * Makes of a value the one that is kept, in one walk: fields that the schema does not know are
  * left out, defaults are filled in, and what is wrong is noted with the texts that custom resources
  * have upstream. The given value is not changed.
- * What is wrong with a value that takes the place of the same one is not noted: `before` is that, and
- * undefined where nothing was before.
+ * What is wrong with a value that takes the place of the same one is not noted: `before` is that,
+ * and undefined where nothing was before.
  * @see kubernetes/apiextensions-apiserver pkg/apiserver/validation/validation.go, ratcheting.go
  */
 export function walkSchema(schema: JsonSchema, value: unknown, path: string, findings: Findings, before?: unknown): unknown {
@@ -53,7 +53,7 @@ function walkValue(schema: JsonSchema, value: unknown, path: string, findings: F
 export const TYPE_AND_METADATA: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata'])
 
 /** All fields of an object but those that every object has. */
-export function ownFields(object: Fields | ApiObject): Fields {
+export function fieldsOfKind(object: Fields | ApiObject): Fields {
   const own: Fields = {}
   for (const [name, field] of Object.entries(object)) if (!TYPE_AND_METADATA.has(name)) setField(own, name, field)
   return own
@@ -178,8 +178,8 @@ function walkBranches(schema: JsonSchema, value: unknown, path: string, findings
 }
 
 /**
- * The errors of a part of an object that takes the place of another one. Those of what is left as it
- * was are not among them, so that an object can still be changed that a new rule has made wrong. Of
+ * The errors of a part of an object that takes the place of another one. Those of what is left as
+ * it was are not among them, so that an object can still be changed that a new rule has made wrong. Of
  * lists, only maps are compared by item; and what lists repeat is no error where any list of the
  * object did before.
  * @see kubernetes/apiextensions-apiserver pkg/registry/customresource/strategy.go ValidateUpdate
@@ -188,7 +188,7 @@ export function updateErrors(schema: JsonSchema, object: ApiObject, old: ApiObje
   const found: Findings = { unknown: [], errors: [] }
   const ofBefore: Findings = { unknown: [], errors: [] }
   // The defaults that the schema has now are no change.
-  walkPart(schema, ownFields(object), part, found, walkOwnFields(schema, ownFields(old), ofBefore))
+  walkPart(schema, fieldsOfKind(object), part, found, walkOwnFields(schema, fieldsOfKind(old), ofBefore))
   return ofBefore.errors.some(isRepetition) ? found.errors.filter((error) => !isRepetition(error)) : found.errors
 }
 

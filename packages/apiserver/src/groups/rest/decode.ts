@@ -7,13 +7,15 @@ import type { FieldError } from '../field-errors.ts'
 import { goJsonError, lookAtJson } from '../json-text.ts'
 import { readMeta, takeRepeatedOwners } from '../object-meta.ts'
 import type { Resource } from '../resource/define-resource.ts'
-import { type Findings, ownFields, type WrittenPart, walkPart } from '../resource/schema-walk.ts'
+import { type Findings, fieldsOfKind, type WrittenPart, walkPart } from '../resource/schema-walk.ts'
 import type { FieldValidation } from './options.ts'
 
 /** A value that a client has sent, and what only its text says. */
 export interface ReadValue {
   readonly value: unknown
   readonly duplicates: readonly string[]
+  /** What else was passed over, as it is told. */
+  readonly passedOver?: readonly string[]
 }
 
 /** The number of errors that are shown; a client mends them one by one. */
@@ -101,7 +103,7 @@ const REPEATED_OWNERS =
   '.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: '
 
 /** The same for a value that was read before, or made by a patch. */
-export function decodeValue(resource: Resource, { value, duplicates }: ReadValue, decoding: Decoding): Decoded {
+export function decodeValue(resource: Resource, { value, duplicates, passedOver: before = [] }: ReadValue, decoding: Decoding): Decoded {
   const { kind, version, apiVersion } = resource
   const given = value as Fields
   const refuse = (why: string, ofVersion = version, ofKind = kind) =>
@@ -126,8 +128,9 @@ export function decodeValue(resource: Resource, { value, duplicates }: ReadValue
   const repeatedOwners = takeRepeatedOwners(metadata)
   if (repeatedOwners.length > 0) decoding.warn(`${REPEATED_OWNERS}${repeatedOwners.join(', ')}`)
   const findings: Findings = { unknown: unknown.map((name) => `metadata.${name}`), errors: [] }
-  const kept = walkPart(resource.schema, ownFields(given), decoding.part, findings)
+  const kept = walkPart(resource.schema, fieldsOfKind(given), decoding.part, findings)
   const passedOver = [
+    ...before.slice(0, SHOWN_MAX),
     ...duplicates.map((field) => `duplicate field ${goQuote(field)}`),
     ...findings.unknown.slice(0, SHOWN_MAX).map((field) => `unknown field ${goQuote(field)}`),
   ]

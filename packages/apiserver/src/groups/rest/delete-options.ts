@@ -38,12 +38,12 @@ export async function deleteOptions(rest: RestRequest): Promise<DeleteOptions> {
 
 function fromQuery(rest: RestRequest): Fields {
   const orphan = flag(rest, 'orphanDependents')
-  const policy = rest.query('propagationPolicy')
+  const [policy] = rest.queries('propagationPolicy')
   return {
     dryRun: rest.queries('dryRun'),
-    ...(policy !== '' && { propagationPolicy: policy }),
+    ...(policy !== undefined && { propagationPolicy: policy }),
     ...(orphan !== undefined && { orphanDependents: orphan }),
-    gracePeriodSeconds: wholeNumber(rest.query('gracePeriodSeconds')),
+    gracePeriodSeconds: wholeNumber(rest, 'gracePeriodSeconds'),
   }
 }
 

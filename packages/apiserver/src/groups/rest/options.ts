@@ -12,9 +12,13 @@ export function refuseOptions(kind: string, errors: readonly FieldError[]): void
 
 const INT64_MAX = 2n ** 63n - 1n
 
-/** @throws StatusError 400 for what is no whole number, or none of 64 bits */
-export function wholeNumber(text: string): number | undefined {
-  if (text === '') return undefined
+/**
+ * The number that a parameter is; undefined: it is not there.
+ * @throws StatusError 400 for what is no whole number, or none of 64 bits
+ */
+export function wholeNumber(rest: RestRequest, name: string): number | undefined {
+  const [text] = rest.queries(name)
+  if (text === undefined) return undefined
   const wrong = (why: string) => badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: ${why}`)
   if (!/^[+-]?\d+$/.test(text)) throw wrong('invalid syntax')
   const value = BigInt(text.replace('+', ''))
@@ -49,13 +53,16 @@ export interface ListOptions {
  * @see kubernetes/apimachinery pkg/apis/meta/internalversion/validation/validation.go
  */
 export function listOptions(rest: RestRequest, isWatch: boolean): ListOptions {
-  const limit = wholeNumber(rest.query('limit')) ?? 0
-  wholeNumber(rest.query('timeoutSeconds'))
+  const limit = wholeNumber(rest, 'limit') ?? 0
+  wholeNumber(rest, 'timeoutSeconds')
   const given = rest.query('resourceVersion')
   const match = rest.query('resourceVersionMatch')
   const continueToken = rest.query('continue')
   const sendInitialEvents = flag(rest, 'sendInitialEvents')
-  refuseOptions('ListOptions', isWatch ? watchErrors(match, sendInitialEvents) : listErrors(match, given, continueToken, sendInitialEvents))
+  refuseOptions(
+    'ListOptions',
+    isWatch ? watchErrors(match, continueToken, sendInitialEvents) : listErrors(match, given, continueToken, sendInitialEvents),
+  )
   const resourceVersion = askedVersion(rest)
   const labelText = rest.query('labelSelector')
   const fields = fieldSelector(rest.query('fieldSelector'), rest.resource.isNamespaced)
@@ -73,15 +80,21 @@ export function listOptions(rest: RestRequest, isWatch: boolean): ListOptions {
   }
 }
 
+/** Digits of a version that numbers of JavaScript can tell from others; no storage has so many. */
+const VERSION_DIGITS = 15
+
 /**
  * The version that a read is to be of at least; empty: none, or any.
  * @throws StatusError 400 for what is no version
  */
 export function askedVersion(rest: RestRequest): string {
   const text = rest.query('resourceVersion')
-  if (!/^\d{0,15}$/.test(text))
-    throw badRequest(`resourceVersion: Invalid value: ${goQuote(text)}: strconv.ParseUint: parsing ${goQuote(text)}: invalid syntax`)
-  return /^0*$/.test(text) ? '' : text
+  const refuse = (why: string) =>
+    badRequest(`resourceVersion: Invalid value: ${goQuote(text)}: strconv.ParseUint: parsing ${goQuote(text)}: ${why}`)
+  if (!/^\d*$/.test(text)) throw refuse('invalid syntax')
+  const version = text.replace(/^0+/, '')
+  if (version.length > VERSION_DIGITS) throw refuse('value out of range')
+  return version
 }
 
 const MATCHES = ['Exact', 'NotOlderThan']
@@ -102,7 +115,7 @@ function listErrors(match: string, version: string, token: string, initial: bool
   return errors
 }
 
-function watchErrors(match: string, initial: boolean | undefined): readonly FieldError[] {
+function watchErrors(match: string, token: string, initial: boolean | undefined): readonly FieldError[] {
   const errors: FieldError[] = []
   const forbidden = (field: string, why: string) => errors.push(fieldErrors.forbidden(field, why))
   if (initial !== undefined) {
@@ -110,6 +123,7 @@ function watchErrors(match: string, initial: boolean | undefined): readonly Fiel
     else if (match !== 'NotOlderThan') errors.push(fieldErrors.notSupported('resourceVersionMatch', match, ['NotOlderThan']))
   } else if (match !== '')
     forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided')
+  if (token !== '') forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided')
   return errors
 }
 

@@ -1,9 +1,10 @@
 import { auditRequestObject } from '../../audit/request-audit.ts'
+import { goQuote } from '../../engine.ts'
 import { badRequest, type StatusError } from '../../status-errors.ts'
 import { type ApiObject, isFields } from '../api-object.ts'
-import { jsonPatch, readJsonPatch } from '../json-patch.ts'
+import { jsonPatch, readJsonPatch, unknownMembers } from '../json-patch.ts'
 import { mergePatch } from '../merge-patch.ts'
-import { type Decoding, decodeValue, readValue } from './decode.ts'
+import { type Decoding, decodeValue, type ReadValue, readValue } from './decode.ts'
 import { writeOptions } from './options.ts'
 import { negotiateOutput, objectAs, send } from './output.ts'
 import { takeName, takeNamespace } from './prepare.ts'
@@ -25,13 +26,13 @@ export async function patchObject(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'one')
   const text = await readBody(rest.request, rest.world.bodyMax)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'PatchOptions')
-  const { change, duplicates, sent } = await readPatch(contentTypeOf(rest.request), text)
+  const { change, read, sent } = await readPatch(contentTypeOf(rest.request), text)
   auditRequestObject(rest.request, sent)
   const decoding: Decoding = { part: rest.part, fieldValidation, warn: rest.warnOnce }
   const make = (old: ApiObject) => {
     const patched = change(old)
     if (!isFields(patched)) throw badRequest('the patch makes no object of it')
-    const decoded = decodeValue(rest.resource, { value: patched, duplicates }, decoding)
+    const decoded = decodeValue(rest.resource, { ...read, value: patched }, decoding)
     const { metadata } = decoded.object
     takeNamespace(rest, decoded.object)
     takeName(rest, decoded.object)
@@ -45,7 +46,8 @@ export async function patchObject(rest: RestRequest): Promise<void> {
 
 interface Patch {
   readonly change: (old: ApiObject) => unknown
-  readonly duplicates: readonly string[]
+  /** What only its text says. */
+  readonly read: Omit<ReadValue, 'value'>
   /** The value of the patch itself. */
   readonly sent: unknown
 }
@@ -56,14 +58,21 @@ const UNREADABLE = 'error decoding patch: '
 /** @throws StatusError 400, 413, 422 */
 export async function readPatch(type: string, text: string): Promise<Patch> {
   if (type === JSON_PATCH) {
-    const { value: sent } = await readValue(text, false, UNREADABLE, () => '')
+    const { value: sent, duplicates } = await readValue(text, false, UNREADABLE, () => '')
     const operations = readJsonPatch(sent)
-    return { change: (old) => jsonPatch(old, operations), duplicates: [], sent }
+    const unknown = unknownMembers(sent)
+    // What is in a member that is not known is not looked at.
+    const known = duplicates.filter((path) => !unknown.some((each) => path === each || path.startsWith(`${each}.`)))
+    const passedOver = [
+      ...known.map((path) => `json patch duplicate field ${goQuote(path)}`),
+      ...unknown.map((path) => `json patch unknown field ${goQuote(path)}`),
+    ]
+    return { change: (old) => jsonPatch(old, operations), read: { duplicates: [], passedOver }, sent }
   }
   if (!isJson(text)) throw invalid()
   const { value: sent, duplicates } = await readValue(text, false, UNREADABLE, () => '')
   if (!isFields(sent)) throw invalid()
-  return { change: (old) => mergePatch(old, sent), duplicates, sent }
+  return { change: (old) => mergePatch(old, sent), read: { duplicates }, sent }
 }
 
 function isJson(text: string): boolean {

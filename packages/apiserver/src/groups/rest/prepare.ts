@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { badRequest, conflict } from '../../status-errors.ts'
 import { type ApiObject, isSameJson, type ObjectMeta } from '../api-object.ts'
 import { type FieldError, fieldErrors, invalidObject } from '../field-errors.ts'
-import { metaErrors, metaUpdateErrors, orderedMeta } from '../object-meta.ts'
+import { finalizerWarnings, metaErrors, metaUpdateErrors, orderedMeta } from '../object-meta.ts'
 import { takeSpecFinalizers } from '../resource/finalize.ts'
 import { scaleErrors } from '../resource/scale.ts'
 import { updateErrors } from '../resource/schema-walk.ts'
@@ -101,7 +101,7 @@ function checkVersion(rest: RestRequest, given: ObjectMeta, old: ObjectMeta): vo
 
 /** Its strategy's last steps, which are the same for both. */
 function finish(rest: RestRequest, object: ApiObject, old: ApiObject | undefined, errors: readonly FieldError[]): void {
-  const { resource, world } = rest
+  const { resource } = rest
   const { strategy } = resource
   object.metadata = orderedMeta(object.metadata)
   refuseInvalid(rest, object.metadata.name, [
@@ -111,7 +111,9 @@ function finish(rest: RestRequest, object: ApiObject, old: ApiObject | undefined
     ...(resource.scale === undefined ? [] : scaleErrors(object, resource.scale, rest.subresource === 'status')),
     ...(errors.length === 0 ? (strategy.validate?.(object, old) ?? []) : []),
   ])
-  for (const text of strategy.warnings?.(object, old) ?? []) world.warn(rest.exchange, text)
+  // As upstream, writes of a status are not warned of what they cannot change.
+  const ofFinalizers = rest.subresource === 'status' ? [] : finalizerWarnings(object.metadata, old?.metadata)
+  for (const text of [...ofFinalizers, ...(strategy.warnings?.(object, old) ?? [])]) rest.warnOnce(text)
   strategy.canonicalize?.(object)
 }
 

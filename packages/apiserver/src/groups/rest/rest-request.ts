@@ -62,7 +62,7 @@ export class RestRequest {
     return new RestRequest(this.exchange, { resource, storage: this.storage }, this.subresource, this.world)
   }
 
-  /** Warns of what is unknown once, however often a change is tried. */
+  /** Warns of what a request is about once, however often a change is tried. */
   readonly warnOnce = (text: string): void => {
     if (!this.#said.has(text)) this.world.warn(this.exchange, text)
     this.#said.add(text)

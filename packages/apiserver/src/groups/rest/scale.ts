@@ -35,7 +35,7 @@ export async function patchScale(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'one')
   const text = await readBody(rest.request, rest.world.bodyMax)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'PatchOptions')
-  const { change, duplicates, sent } = await readPatch(contentTypeOf(rest.request), text)
+  const { change, read, sent } = await readPatch(contentTypeOf(rest.request), text)
   auditRequestObject(rest.request, sent)
   const make = (old: ApiObject): Decoded => {
     const value = change(currentScale(rest, old, UNSET_REPLICAS))
@@ -43,7 +43,7 @@ export async function patchScale(rest: RestRequest): Promise<void> {
     return scaledBy(
       rest,
       old,
-      decodeValue(scaleKind(rest.resource), { value, duplicates }, { part: 'all', fieldValidation, warn: rest.warnOnce }),
+      decodeValue(scaleKind(rest.resource), { ...read, value }, { part: 'all', fieldValidation, warn: rest.warnOnce }),
     )
   }
   const scaled = await changeStored(rest, make, isDryRun)

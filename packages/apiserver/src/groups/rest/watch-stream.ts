@@ -22,6 +22,8 @@ interface StreamOptions {
   /** Undefined: the client knows what is there. */
   readonly initial: readonly ApiObject[] | undefined
   readonly allowsBookmarks: boolean
+  /** Whether a bookmark ends what is there at the beginning: it was asked for by name. */
+  readonly marksInitial: boolean
 }
 
 /**
@@ -126,12 +128,12 @@ export class WatchStream {
 
   #pump(): void {
     if (this.#watch === undefined) return
-    const { initial = [] } = this.#options
+    const { initial = [], marksInitial } = this.#options
     while (!this.#isBlocked && !this.#isEnded) {
       if (this.#initialAt < initial.length) this.#send('ADDED', this.#formed(initial[this.#initialAt++] as ApiObject))
       else if (!this.#isInitialOver) {
         this.#isInitialOver = true
-        this.#bookmark(INITIAL_EVENTS_END)
+        if (marksInitial) this.#bookmark(INITIAL_EVENTS_END)
       } else {
         const next = this.#waiting.shift()
         if (next === undefined) return

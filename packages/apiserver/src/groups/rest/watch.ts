@@ -22,7 +22,8 @@ export async function watchObjects(rest: RestRequest): Promise<void> {
     options.fields.matches(object)
   const isWanted = (object: ApiObject): boolean => isConcerned(object) && options.labels(object.metadata.labels)
   const { after, initial } = await beginning(rest, options, isWanted)
-  const stream = new WatchStream(rest, output, { initial, allowsBookmarks: options.allowsBookmarks })
+  const { allowsBookmarks, sendInitialEvents: marksInitial = false } = options
+  const stream = new WatchStream(rest, output, { initial, allowsBookmarks, marksInitial })
   const ended = stream.open()
   try {
     const hear = (event: StorageEvent): void => give(stream, event, isWanted)
