@@ -283,14 +283,17 @@ const notAResponse = (answer: unknown): QuiesceError =>
   new QuiesceError('ERR_OPTION_INVALID', `handler: answered ${show(answer)}, allowed: a Response; ${LISTENER_HINT}`)
 
 /**
- * What a request listener does first with its arguments: a Request and the environment have none of
- * these methods.
+ * What a request listener does first: with its response, whatever that is called, which the
+ * environment has no such methods of; or with its request, as which other objects could be taken
+ * that a fetch handler has.
  */
-const LISTENERS_MISTAKE =
-  /\.(end|write|writeHead|setHeader|flushHeaders|status|send|sendStatus|json|redirect|on|once|pipe|resume|setEncoding) is not a function/
+const LISTENERS_MISTAKES = [
+  /\.(end|write|writeHead|setHeader|flushHeaders|status|send|sendStatus|json|redirect) is not a function/,
+  /\breq(uest)?(\.(on|once|pipe|resume|setEncoding) is not a function| is not async iterable)/,
+]
 
 const isListenersMistake = (thrown: unknown): thrown is TypeError =>
-  thrown instanceof TypeError && (LISTENERS_MISTAKE.test(thrown.message) || /^req(uest)? is not async iterable/.test(thrown.message))
+  thrown instanceof TypeError && LISTENERS_MISTAKES.some((mistake) => mistake.test(thrown.message))
 
 const withHint = (thrown: TypeError): QuiesceError =>
   new QuiesceError('ERR_OPTION_INVALID', `handler: ${thrown.message}; ${LISTENER_HINT}`, {}, thrown)

@@ -92,9 +92,9 @@ class Generations {
     this.#say(`${file} has changed: draining generation ${this.#count}`)
     // Not a signal, which Windows does not have, and whose second one would be by force; but a
     // module that has closed the channel hears nothing else.
-    if (this.#running.connected) this.#running.send('shutdown', () => {})
-    else this.#running.kill('SIGTERM')
-    this.#expectAnswer(this.#running)
+    const running = this.#running
+    running.send('shutdown', (error) => void (error !== null && running.kill('SIGTERM')))
+    this.#expectAnswer(running)
   }
 
   signalled(signal: NodeJS.Signals): void {
