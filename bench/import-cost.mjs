@@ -1,7 +1,10 @@
 // @ts-check
 // What it costs to import a library, in a process of its own: prints milliseconds of CPU as JSON.
-// Argument: one of the programs below.
-import { createServer } from 'node:http'
+// Arguments: one of the programs below, and how the process has loaded `node:http`, as every server
+// has: `required`, as CommonJS does, or `imported`, which loads undici, too, from Node 22 on.
+import { createRequire } from 'node:module'
+
+const { createServer } = process.argv[3] === 'imported' ? await import('node:http') : createRequire(import.meta.url)('node:http')
 
 const PROGRAMS = {
   'bare Hono': () => Promise.all([import('hono'), import('@hono/node-server')]),

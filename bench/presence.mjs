@@ -19,6 +19,8 @@ export const HONO_AGAIN = 'bare Hono, a second one (A/A)'
 export const ATTACH = 'attachLifecycle'
 /** By their names in import-cost.mjs. */
 export const IMPORTS = [HONO, HONO_AGAIN, ATTACH, 'attachLifecycle, attached and started', 'xstate', 'Express']
+/** How a process has loaded node:http, by its name in import-cost.mjs. */
+export const HTTP_LOADED = { required: '`node:http` required', imported: '`node:http` imported' }
 /** From the word that a server listens to the look at its memory. */
 const SETTLED_MS = 500
 
@@ -29,7 +31,8 @@ const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.
 /**
  * @typedef {object} Presence
  * @property {Record<string, { packages: number, megabytes: number, seconds: Summary, importMs: Summary }>} installs by library
- * @property {Record<string, Record<string, { cpuMs: Summary, ofHono: Summary }>>} imports by major version of Node, then by import
+ * @property {Record<string, Record<string, Record<string, { cpuMs: Summary, ofHono: Summary }>>>} imports by how node:http was loaded, then by
+ *   major version of Node, then by import
  * @property {Record<string, { listeningMs: Summary, rssMiB: Summary, ofPlain: Summary }>} servers by subject of end-server.mjs
  */
 
@@ -53,9 +56,10 @@ function install(folder, { name, from }) {
   return { into, seconds, packages: Object.keys(lock.packages).length, megabytes: bytesOf(join(into, 'node_modules')) / 1e6 }
 }
 
-/** Milliseconds of processor time, behind node:http, which every server has loaded. @param {string} name @param {string} cwd */
+/** Milliseconds of processor time, behind node:http, as CommonJS has loaded it. @param {string} name @param {string} cwd */
 function importMs(name, cwd) {
-  const program = `import 'node:http'
+  const program = `import { createRequire } from 'node:module'
+createRequire(process.execPath)('node:http')
 const before = process.cpuUsage()
 await import(${JSON.stringify(name)})
 const { user, system } = process.cpuUsage(before)
@@ -111,13 +115,14 @@ const nodeOf = (major) =>
     ? process.execPath
     : execFileSync('npx', ['-y', '-p', `node@${major}`, 'which', 'node'], { encoding: 'utf8' }).trim()
 
-/** Milliseconds of processor time of each import, by round. @param {string} node @param {number} rounds */
-function measureImports(node, rounds) {
+/** Milliseconds of processor time of each import, by round. @param {string} node @param {string} loaded @param {number} rounds */
+function measureImports(node, loaded, rounds) {
   const cpuMs = new Map(IMPORTS.map((name) => [name, /** @type {number[]} */ ([])]))
   // The first round is the disk's.
   for (let round = -1; round < rounds; round++)
     for (const name of shuffled(IMPORTS)) {
-      const cost = JSON.parse(execFileSync(node, [here('import-cost.mjs'), name === HONO_AGAIN ? HONO : name], { encoding: 'utf8' }))
+      const program = name === HONO_AGAIN ? HONO : name
+      const cost = JSON.parse(execFileSync(node, [here('import-cost.mjs'), program, loaded], { encoding: 'utf8' }))
       if (round >= 0) cpuMs.get(name)?.push(cost.cpuMs)
     }
   const of = (/** @type {string} */ name) => cpuMs.get(name) ?? []
@@ -176,14 +181,14 @@ export async function measurePresence({ quick, say }) {
   say('installs')
   const installs = measureInstalls(quick ? 1 : 6, quick ? 1 : 15)
   /** @type {Presence['imports']} */
-  const imports = {}
+  const imports = Object.fromEntries(Object.keys(HTTP_LOADED).map((loaded) => [loaded, {}]))
   /** @type {Record<string, string>} */
   const versions = {}
   for (const major of NODES) {
     say(`imports on Node ${major}`)
     const node = nodeOf(major)
     versions[`Node ${major}`] = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim().slice(1)
-    imports[major] = measureImports(node, quick ? 1 : 20)
+    for (const [loaded, byMajor] of Object.entries(imports)) byMajor[major] = measureImports(node, loaded, quick ? 1 : 20)
   }
   say('starts')
   const servers = await measureServers(quick ? 1 : 6)

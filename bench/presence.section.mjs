@@ -3,7 +3,7 @@
 import { barsOf, COLOURS } from './chart.mjs'
 import { rowsTable } from './document.mjs'
 import { CONTROL } from './end-subjects.mjs'
-import { ATTACH, HONO, HONO_AGAIN } from './presence.mjs'
+import { ATTACH, HONO, HONO_AGAIN, HTTP_LOADED } from './presence.mjs'
 import { measuredText, rowsOf, tableOf } from './verdict.mjs'
 
 /** @typedef {import('./presence.mjs').Presence} Presence */
@@ -13,27 +13,37 @@ const IMPORT_MAX = { 20: 1.25, 24: 1.5 }
 
 /** @param {Presence} result */
 const rows = ({ imports }) =>
-  Object.entries(imports).flatMap(([major, byName]) => {
-    const target = IMPORT_MAX[major]
-    return [
-      ...rowsOf(`import on Node ${major}: CPU, times bare Hono's`, byName[ATTACH]?.ofHono, target ? { target: { atMost: target } } : {}),
-      ...rowsOf(`import on Node ${major}: A/A`, byName[HONO_AGAIN]?.ofHono),
-    ]
-  })
+  byLoaded(imports).flatMap(([loaded, byMajor]) =>
+    Object.entries(byMajor).flatMap(([major, byName]) => {
+      const target = IMPORT_MAX[major]
+      const what = `import on Node ${major}, ${loaded}`
+      return [
+        ...rowsOf(`${what}: CPU, times bare Hono's`, byName[ATTACH]?.ofHono, target ? { target: { atMost: target } } : {}),
+        ...rowsOf(`${what}: A/A`, byName[HONO_AGAIN]?.ofHono),
+      ]
+    }),
+  )
+
+/** By how node:http was loaded, in words. @param {Presence['imports']} imports */
+const byLoaded = (imports) => Object.entries(HTTP_LOADED).map(([name, words]) => /** @type {const} */ ([words, imports[name] ?? {}]))
 
 /** @param {Presence} result */
 function markdown(result) {
   const { installs, imports, servers } = result
-  const majors = Object.keys(imports)
-  const names = Object.keys(imports[majors[0] ?? ''] ?? {})
-  return `**Import** is the CPU time of the import in a process that has loaded \`node:http\`, as every server has; bare Hono is \`hono\` with \`@hono/node-server\`, and *attached and started* is a life whose \`start()\` is over. On Node 20 bare Hono pays for undici, the \`fetch\` of node, which newer ones have loaded with \`node:http\`.
+  return `**Import** is the CPU time of the import in a process that has loaded \`node:http\`, as every server has; bare Hono is \`hono\` with \`@hono/node-server\`, and *attached and started* is a life whose \`start()\` is over. CommonJS (Express, Fastify, Nest) *requires* \`node:http\`. An ES module *imports* it, and from Node 22 on that loads undici, the \`fetch\` of node, too. Bare Hono needs undici and pays for it where the program has not loaded it; quiesce does not need it.
 
 ${rowsTable('', rows(result))}
 
-${tableOf(
-  ['import, ms of CPU', ...majors.map((major) => `Node ${major}`)],
-  names.map((name) => [name, ...majors.map((major) => (imports[major]?.[name] ? measuredText(imports[major][name].cpuMs, 1) : ''))]),
-)}
+${byLoaded(imports)
+  .map(([loaded, byMajor]) => {
+    const majors = Object.keys(byMajor)
+    const names = Object.keys(byMajor[majors[0] ?? ''] ?? {})
+    return tableOf(
+      [`${loaded}: ms of CPU`, ...majors.map((major) => `Node ${major}`)],
+      names.map((name) => [name, ...majors.map((major) => (byMajor[major]?.[name] ? measuredText(byMajor[major][name].cpuMs, 1) : ''))]),
+    )
+  })
+  .join('\n\n')}
 
 ![CPU of the import, beside bare Hono](images/imports.svg)
 
@@ -72,15 +82,22 @@ const pictures = ({ imports, servers }) => ({
     height: 320,
     option: {
       legend: { top: 8, left: 60, itemGap: 30 },
-      grid: { left: 70, right: 20, top: 44, bottom: 30 },
-      xAxis: { type: 'category', data: Object.keys(imports).map((major) => `Node ${major}`) },
+      grid: { left: 70, right: 20, top: 44, bottom: 46 },
+      xAxis: {
+        type: 'category',
+        data: byLoaded(imports).flatMap(([loaded, byMajor]) =>
+          Object.keys(byMajor).map((major) => `Node ${major}\n${loaded.replaceAll('`', '')}`),
+        ),
+      },
       yAxis: { type: 'value', name: 'ms of CPU', nameLocation: 'middle', nameGap: 44, min: 0 },
       series: [HONO, ATTACH].map((name, index) => ({
         name,
         type: 'bar',
         color: [COLOURS.others, COLOURS.ours][index] ?? '',
         label: { show: true, position: 'top' },
-        data: Object.values(imports).map((byName) => Number(byName[name]?.cpuMs.median.toFixed(1))),
+        data: byLoaded(imports).flatMap(([, byMajor]) =>
+          Object.values(byMajor).map((byName) => Number(byName[name]?.cpuMs.median.toFixed(1))),
+        ),
       })),
     },
   },

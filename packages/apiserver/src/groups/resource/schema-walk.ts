@@ -179,8 +179,8 @@ function walkBranches(schema: JsonSchema, value: unknown, path: string, findings
 
 /**
  * The errors of a part of an object that takes the place of another one. Those of what is left as
- * it was are not among them, so that an object can still be changed that a new rule has made wrong. Of
- * lists, only maps are compared by item; and what lists repeat is no error where any list of the
+ * it was are not among them, so that an object can still be changed that a new rule has made wrong.
+ * Of lists, only maps are compared by item; and what lists repeat is no error where any list of the
  * object did before.
  * @see kubernetes/apiextensions-apiserver pkg/registry/customresource/strategy.go ValidateUpdate
  */
