@@ -449,7 +449,9 @@ else {
       const own = readFileSync(path)
       over(path, other)
       const refused = await refusedWrite(store)
-      expect(refused?.message).toMatch(/store\.db was written over: it has \d+ bytes, and had \d+, .*End the server, then put a whole file/s)
+      expect(refused?.message).toMatch(
+        /store\.db was written over: it has \d+ bytes, and had \d+, .*End the server, then put a whole file/s,
+      )
       expect(conditions).toMatchObject([{ is: 'degraded', error: { message: refused?.message } }])
       writeFileSync(path, own)
       for (const asked of [store.get('/before'), store.range({ from: '' }), store.range({ from: '', at: 2 })])

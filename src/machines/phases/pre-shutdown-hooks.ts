@@ -112,7 +112,9 @@ export const preShutdownHooksMachine = setup({
     startReady: enqueueActions(({ context, enqueue }) => {
       const over = new Set(context.ended)
       const running = new Set(context.running)
-      const ready = context.hooks.filter(({ name, after }) => !running.has(name) && !over.has(name) && after.every((other) => over.has(other)))
+      const ready = context.hooks.filter(
+        ({ name, after }) => !running.has(name) && !over.has(name) && after.every((other) => over.has(other)),
+      )
       for (const { name } of ready) running.add(name)
       enqueue.assign({ running: namesOf(context.hooks, (name) => running.has(name)) })
       for (const hook of ready) {

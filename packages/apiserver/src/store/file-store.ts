@@ -221,7 +221,10 @@ export class FileStore implements KeyValueStore {
 
   #hanging(): StoreError {
     const silence = formatDuration(HANG_MS)
-    return new StoreError('unavailable', `the disk of ${this.#settings.path} has not answered for ${silence}: until it does, nothing is written`)
+    return new StoreError(
+      'unavailable',
+      `the disk of ${this.#settings.path} has not answered for ${silence}: until it does, nothing is written`,
+    )
   }
 
   /** Keeps the store readable, and writes no more until that can be done again. */
