@@ -284,7 +284,7 @@ function parametersReadIn(source: Source): string[] {
   walk(source.ast, (node) => {
     if (!ts.isCallExpression(node)) return
     const called = node.expression.getText(source.ast)
-    if (/^(?:queryValue|queryTexts|textValue|flag)$/.test(called)) found.push(textIn(node.arguments[1], source))
+    if (/^(?:queryValue|queryTexts|textValue|flag|wholeNumber)$/.test(called)) found.push(textIn(node.arguments[1], source))
     else if (/queryOf\(\w+\)\.get$|\.req\.query$|\.query\.get$|^rest\.(?:query|queries)$/.test(called))
       found.push(textIn(node.arguments[0], source))
   })
