@@ -78,11 +78,19 @@ async function build() {
   const areDeclared = isCodeAlone || (await declareTypes(exported, Object.keys(ENTRIES)))
   await rolldown.build(page)
   cpSync(`${PAGE}/static`, 'build/page', { recursive: true })
-  const files = Object.fromEntries(readdirSync('build/page').map((name) => [name, readFileSync(join('build/page', name), 'utf8')]))
+  const files = Object.fromEntries(
+    readdirSync('build/page').map((name) => [name, published(name, readFileSync(join('build/page', name), 'utf8'))]),
+  )
   // Where people look for it first: another package, which no source of this one may import.
   writeFileSync('dist/apiserver.js', HANDS_ON)
   writeFileSync('dist/inspector-page.cjs', `module.exports = ${JSON.stringify(files, undefined, 1)}\n`)
   return isEmitted && areDeclared
+}
+
+/** A file of the page as it is packed: without indents, and a style sheet without comments. @param {string} name @param {string} text */
+function published(name, text) {
+  if (name.endsWith('.css')) return text.replace(/\/\*.*?\*\//gs, '').replace(/\s*\n\s*/g, ' ')
+  return name.endsWith('.html') ? text.replace(/^\s+/gm, '') : text
 }
 
 /** Each source as the module that it is without its types, as tsconfig.json says. */
