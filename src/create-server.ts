@@ -283,9 +283,9 @@ const notAResponse = (answer: unknown): QuiesceError =>
   new QuiesceError('ERR_OPTION_INVALID', `handler: answered ${show(answer)}, allowed: a Response; ${LISTENER_HINT}`)
 
 /**
- * What a request listener does first: with its response, whatever that is called, which the
- * environment has no such methods of; or with its request, as which other objects could be taken
- * that a fetch handler has.
+ * How a request listener fails that is given where a fetch function belongs. It calls a method of
+ * the response, which may have any name; or of the request. Streams and emitters of a fetch handler
+ * have the methods of the latter, so that it has to be called `req` or `request`.
  */
 const LISTENERS_MISTAKES = [
   /\.(end|write|writeHead|setHeader|flushHeaders|status|send|sendStatus|json|redirect) is not a function/,

@@ -29,6 +29,11 @@ async function opened(url: string, options: EtcdEngineOptions = {}) {
   return { store, conditions }
 }
 
+const etcdctlOf =
+  (endpoint: string) =>
+  (...args: readonly string[]): void =>
+    void execFileSync('etcdctl', [`--endpoints=${endpoint}`, ...args], { env: { ...process.env, ETCDCTL_API: '3' }, stdio: 'pipe' })
+
 const reasonOf = (asked: Promise<unknown>): Promise<string> =>
   asked.then(
     () => 'done',
@@ -315,11 +320,7 @@ else
 
     test('has a user with a password, whose token it renews', async () => {
       const etcd = await start()
-      const etcdctl = (...args: readonly string[]): void =>
-        void execFileSync('etcdctl', [`--endpoints=${etcd.endpoint}`, ...args], {
-          env: { ...process.env, ETCDCTL_API: '3' },
-          stdio: 'pipe',
-        })
+      const etcdctl = etcdctlOf(etcd.endpoint)
       etcdctl('user', 'add', 'root:secret')
       etcdctl('auth', 'enable')
       const url = `etcd://${etcd.endpoint}/shop`
@@ -338,11 +339,7 @@ else
 
     test.each(['', '/shop'])('needs no more than what begins with its prefix, %j, and a slash', async (prefix) => {
       const etcd = await start()
-      const etcdctl = (...args: readonly string[]): void =>
-        void execFileSync('etcdctl', [`--endpoints=${etcd.endpoint}`, ...args], {
-          env: { ...process.env, ETCDCTL_API: '3' },
-          stdio: 'pipe',
-        })
+      const etcdctl = etcdctlOf(etcd.endpoint)
       etcdctl('user', 'add', 'root:secret')
       etcdctl('role', 'add', 'own')
       etcdctl('role', 'grant-permission', 'own', '--prefix=true', 'readwrite', `${prefix}/`)

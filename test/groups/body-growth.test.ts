@@ -25,7 +25,28 @@ const things = defineResource({
   kind: 'Thing',
   plural: 'things',
   scope: 'Namespaced',
-  versions: { v1: { schema: { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } } } } },
+  versions: {
+    v1: {
+      schema: {
+        type: 'object',
+        properties: {
+          spec: {
+            type: 'object',
+            properties: {
+              size: { type: 'integer' },
+              set: { type: 'array', items: { type: 'integer' }, 'x-kubernetes-list-type': 'set' },
+              map: {
+                type: 'array',
+                items: { type: 'object', properties: { id: { type: 'string' }, size: { type: 'integer' } } },
+                'x-kubernetes-list-type': 'map',
+                'x-kubernetes-list-map-keys': ['id'],
+              },
+            },
+          },
+        },
+      },
+    },
+  },
 })
 
 async function serve() {
@@ -44,7 +65,7 @@ async function serve() {
       const answer = await ask(path, {
         method,
         headers: { 'Content-Type': type },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       })
       await answer.text()
       status = answer.status
@@ -88,6 +109,13 @@ const OBJECTS: Readonly<Record<string, (count: number) => object>> = {
   finalizers: (count) => thing({ finalizers: finalizersOf(count) }),
   'the same finalizer': (count) => thing({ finalizers: many(count, () => 'a.b/c') }),
   owners: (count) => thing({ ownerReferences: many(count, (index) => ({ apiVersion: 'v1', kind: 'A', name: 'a', uid: `u${index}` })) }),
+  'the same owner': (count) => thing({ ownerReferences: many(count, () => ({ apiVersion: 'v1', kind: 'A', name: 'a', uid: 'u' })) }),
+  'finalizers without a domain': (count) => thing({ finalizers: many(count, (index) => `a${index}`) }),
+  'items of a set and of a map': (count) =>
+    thing(
+      {},
+      { spec: { set: many(count, (index) => index % 9_999), map: many(count, (index) => ({ id: `${index % 9_999}`, size: 'wrong' })) } },
+    ),
   'unknown fields': (count) =>
     thing(
       {},
@@ -139,5 +167,18 @@ test.each([
     const { cost } = await serve()
     await cost('POST', THINGS, thing({ labels: { a: 'b' }, finalizers: ['a.b/c'] }))
     return [await cost('PATCH', `${THINGS}/a`, many<object>(count, make), JSON_PATCH)]
+  })
+})
+
+test('many unknown members of an operation, and others that are repeated in it', async () => {
+  await expectNoGrowth(4 * COUNT, async (count) => {
+    const { cost } = await serve()
+    await cost('POST', THINGS, thing())
+    const unknown = many(count, (index) => `"a${index}":1`)
+    const repeated = many(200, (index) => `"b${index % 100}":1`)
+    const body = `[{"op":"add","path":"/spec","value":{},${[...unknown, ...repeated].join()}}]`
+    const patched = await cost('PATCH', `${THINGS}/a`, body, JSON_PATCH)
+    expect(patched.status).toBe(200)
+    return [patched]
   })
 })

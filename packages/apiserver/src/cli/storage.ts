@@ -125,7 +125,7 @@ async function imported(from: string, file: string): Promise<{ readonly keys: nu
         if (typeof key !== 'string' || typeof value !== 'string')
           throw optionError(`EXPORTED, line ${done + 1}`, line.value, 'a key with its text or base64')
         const write = store.put({ key, value: Buffer.from(value, encoding) })
-        // It is looked at with the others, after more lines have been read.
+        // Promise.all() reports a failure, but may not have been called yet when it comes.
         write.catch(() => {})
         writes.push(write)
         if (writes.length < STEP) continue

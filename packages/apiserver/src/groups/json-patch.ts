@@ -38,13 +38,21 @@ export function readJsonPatch(given: unknown): readonly Operation[] {
   })
 }
 
-/** The paths of members that operations do not have. */
-export const unknownMembers = (given: unknown): readonly string[] =>
-  [given].flat().flatMap((each: unknown, index) =>
-    Object.keys(isFields(each) ? each : {})
-      .filter((name) => !MEMBERS.has(name))
-      .map((name) => `[${index}].${name}`),
-  )
+/** The paths of members that operations do not have: the first ones, at most `max`. */
+export function unknownMembers(given: unknown, max: number): readonly string[] {
+  const paths: string[] = []
+  for (const [index, each] of [given].flat().entries())
+    for (const name of Object.keys(isFields(each) ? each : {})) {
+      if (paths.length === max) return paths
+      if (!MEMBERS.has(name)) paths.push(`[${index}].${name}`)
+    }
+  return paths
+}
+
+const OF_MEMBER = new RegExp(String.raw`^\[\d+\]\.(?:${[...MEMBERS].join('|')})(?![^.[])`)
+
+/** Whether a path leads to a member that operations have, or into it: `[0].value.spec`. */
+export const isOfMember = (path: string): boolean => OF_MEMBER.test(path)
 
 /** @see RFC 6901 */
 function pointer(text: string): readonly string[] {

@@ -212,8 +212,7 @@ export function metaErrors(metadata: ObjectMeta, isNamespaced: boolean): readonl
 }
 
 /**
- * What clients are told of finalizers that are new and have no domain, which another program may
- * take for its own.
+ * Warns of each new finalizer without a domain: another program may use the same name.
  * @see kubernetes/apiextensions-apiserver pkg/registry/customresource/validator.go
  * validateKubeFinalizerName
  */

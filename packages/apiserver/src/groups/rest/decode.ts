@@ -14,12 +14,12 @@ import type { FieldValidation } from './options.ts'
 export interface ReadValue {
   readonly value: unknown
   readonly duplicates: readonly string[]
-  /** What else was passed over, as it is told. */
+  /** Texts about other parts of what was sent that have no effect, for the client to read. */
   readonly passedOver?: readonly string[]
 }
 
 /** The number of errors that are shown; a client mends them one by one. */
-const SHOWN_MAX = 100
+export const SHOWN_MAX = 100
 
 /** Characters of the JSON that a body of YAML is. */
 const FROM_YAML_MAX = 3 * 1024 * 1024
@@ -96,7 +96,7 @@ export async function decodeBody(resource: Resource, text: string, isYaml: boole
 }
 
 /**
- * What clients that name an owner twice are told, before the uids.
+ * The beginning of the warning about owners that are named twice; their uids follow.
  * @see kubernetes/apiserver pkg/endpoints/handlers/rest.go DuplicateOwnerReferencesWarningFormat
  */
 const REPEATED_OWNERS =

@@ -2,9 +2,9 @@ import { auditRequestObject } from '../../audit/request-audit.ts'
 import { goQuote } from '../../engine.ts'
 import { badRequest, type StatusError } from '../../status-errors.ts'
 import { type ApiObject, isFields } from '../api-object.ts'
-import { jsonPatch, readJsonPatch, unknownMembers } from '../json-patch.ts'
+import { isOfMember, jsonPatch, readJsonPatch, unknownMembers } from '../json-patch.ts'
 import { mergePatch } from '../merge-patch.ts'
-import { type Decoding, decodeValue, type ReadValue, readValue } from './decode.ts'
+import { type Decoding, decodeValue, type ReadValue, readValue, SHOWN_MAX } from './decode.ts'
 import { writeOptions } from './options.ts'
 import { negotiateOutput, objectAs, send } from './output.ts'
 import { takeName, takeNamespace } from './prepare.ts'
@@ -60,12 +60,10 @@ export async function readPatch(type: string, text: string): Promise<Patch> {
   if (type === JSON_PATCH) {
     const { value: sent, duplicates } = await readValue(text, false, UNREADABLE, () => '')
     const operations = readJsonPatch(sent)
-    const unknown = unknownMembers(sent)
-    // What is in a member that is not known is not looked at.
-    const known = duplicates.filter((path) => !unknown.some((each) => path === each || path.startsWith(`${each}.`)))
     const passedOver = [
-      ...known.map((path) => `json patch duplicate field ${goQuote(path)}`),
-      ...unknown.map((path) => `json patch unknown field ${goQuote(path)}`),
+      // An unknown member is reported as unknown, whatever is repeated in it.
+      ...duplicates.filter(isOfMember).map((path) => `json patch duplicate field ${goQuote(path)}`),
+      ...unknownMembers(sent, SHOWN_MAX).map((path) => `json patch unknown field ${goQuote(path)}`),
     ]
     return { change: (old) => jsonPatch(old, operations), read: { duplicates: [], passedOver }, sent }
   }

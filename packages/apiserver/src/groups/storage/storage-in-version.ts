@@ -95,7 +95,7 @@ interface Through {
   readonly again: ApiObject
 }
 
-/** What is stored before, if anything is; it is asked for where something is wrong. */
+/** Reads the stored object that a write replaces, if there is one. Called only when the new one has errors. */
 type Before = () => MaybePromise<ApiObject | undefined>
 
 /**

@@ -187,7 +187,7 @@ export const isLost = (thrown: unknown): boolean => [1, 4, UNAVAILABLE].includes
 export const isUnsent = (thrown: unknown): boolean =>
   codeOf(thrown) === UNAVAILABLE && /^(No connection established|Name resolution failed|etcdserver: no leader)/.test(detailsOf(thrown))
 
-/** The codes with which etcd says that it does not do what it is asked. */
+/** The codes with which etcd refuses a request. */
 const REFUSALS: ReadonlySet<number | undefined> = new Set([INVALID_ARGUMENT, 5, 7, 8, 9, 11, UNAUTHENTICATED])
 
 /**
