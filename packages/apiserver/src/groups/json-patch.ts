@@ -49,10 +49,8 @@ export function unknownMembers(given: unknown, max: number): readonly string[] {
   return paths
 }
 
-const OF_MEMBER = new RegExp(String.raw`^\[\d+\]\.(?:${[...MEMBERS].join('|')})(?![^.[])`)
-
 /** Whether a path leads to a member that operations have, or into it: `[0].value.spec`. */
-export const isOfMember = (path: string): boolean => OF_MEMBER.test(path)
+export const isOfMember = (path: string): boolean => MEMBERS.has(/^\[\d+\]\.([^.[]*)/.exec(path)?.[1] ?? '')
 
 /** @see RFC 6901 */
 function pointer(text: string): readonly string[] {

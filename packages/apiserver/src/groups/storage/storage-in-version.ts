@@ -95,7 +95,10 @@ interface Through {
   readonly again: ApiObject
 }
 
-/** Reads the stored object that a write replaces, if there is one. Called only when the new one has errors. */
+/**
+ * Reads the stored object that a write replaces, if there is one. It is called only when the new
+ * object has errors.
+ */
 type Before = () => MaybePromise<ApiObject | undefined>
 
 /**
