@@ -69,6 +69,8 @@ const intervalLines = (intervals) => ({
   silent: true,
   z: 10,
   data: intervals.flatMap((interval, index) => (interval ? [[...interval, index]] : [])),
+  // The axis reaches as far as the bounds do.
+  encode: { x: [0, 1], y: 2 },
   renderItem: (_, api) => {
     const [low = 0, y = 0] = api.coord([api.value(0), api.value(2)])
     const [high = 0] = api.coord([api.value(1), api.value(2)])

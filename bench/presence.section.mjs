@@ -82,11 +82,12 @@ const pictures = ({ imports, servers }) => ({
     height: 320,
     option: {
       legend: { top: 8, left: 60, itemGap: 30 },
-      grid: { left: 70, right: 20, top: 44, bottom: 46 },
+      grid: { left: 70, right: 20, top: 44, bottom: 60 },
       xAxis: {
         type: 'category',
+        axisLabel: { interval: 0 },
         data: byLoaded(imports).flatMap(([loaded, byMajor]) =>
-          Object.keys(byMajor).map((major) => `Node ${major}\n${loaded.replaceAll('`', '')}`),
+          Object.keys(byMajor).map((major) => `Node ${major}\n${loaded.replaceAll('`', '').replace(' ', '\n')}`),
         ),
       },
       yAxis: { type: 'value', name: 'ms of CPU', nameLocation: 'middle', nameGap: 44, min: 0 },
