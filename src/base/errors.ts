@@ -106,7 +106,7 @@ export class QuiesceError extends Error {
   }
 
   static {
-    Object.defineProperty(this.prototype, ERROR, { value: true })
+    Object.defineProperty(QuiesceError.prototype, ERROR, { value: true })
   }
 
   /** Knows errors of another copy of this package in the same process, too. */

@@ -125,7 +125,11 @@ describe('an app that uses the context of edge platforms', () => {
     waitUntil(promise: Promise<unknown>): void
   }
   const options = { port: 0, host: '127.0.0.1', logger: false as const }
-  const hono = (work: Promise<void>) => new Hono().get('/', (c) => (c.executionCtx.waitUntil(work), c.text('done')))
+  const hono = (work: Promise<void>) =>
+    new Hono().get('/', (c) => {
+      c.executionCtx.waitUntil(work)
+      return c.text('done')
+    })
   const fetch = (work: Promise<void>) => (_request: Request, _env: unknown, context: Context) => {
     context.waitUntil(work)
     return new Response('done')
