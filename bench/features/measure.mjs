@@ -7,7 +7,7 @@ import { observe, systems as systemsOf } from './observations.mjs'
 import { versionsOf } from './packages.mjs'
 
 /** A look: ours alone, and of that only what takes a moment. */
-export const QUICK_LIVES = ['drain', 'late', 'streams', 'order', 'misuse']
+export const QUICK_LIVES = ['start', 'drain', 'late', 'streams', 'order', 'misuse']
 
 /** Whether only some are observed, as `BENCH_SYSTEMS=envoy,go`; the others stay as they were kept. */
 const CHOSEN = process.env.BENCH_SYSTEMS?.split(',')

@@ -31,7 +31,7 @@ export async function start(plan, { createServer, handler, webSockets, hooks, no
       ? Object.fromEntries(['debug', 'info', 'warn', 'error'].map((level) => [level, (...given) => note('log', { level, given })]))
       : false,
   })
-  for (const { name, run, after } of hooks('start')) life.addPostStartHook(name, run, { after })
+  for (const { name, run } of hooks('start')) life.addPostStartHook(name, run)
   for (const { name, run, after } of hooks('before')) life.addPreShutdownHook(name, (given) => run(given.reason), { after })
   for (const { name, run } of hooks('cleanup')) life.addDestroy(name, (given) => run(given.reason))
   if (plan.leak) {
