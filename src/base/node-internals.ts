@@ -142,6 +142,15 @@ export const isMadeByNode = (response: ServerResponse, request: IncomingMessage)
 /** Whether the request of a stream is a HEAD, of which node ends our side when it arrives. */
 export const isHead = (stream: ServerHttp2Stream): boolean => (stream as { readonly headRequest?: boolean }).headRequest === true
 
+/**
+ * Drops what a response has not sent. Node keeps the head of one whose first bytes, in a Buffer,
+ * are written when its socket is gone. Does nothing where it is kept elsewhere.
+ */
+export function dropUnsent(response: ServerResponse): void {
+  const { outputData: unsent } = response as { readonly outputData?: unknown[] }
+  unsent?.splice(0)
+}
+
 // The context of TLS for clients that ask for no name.
 
 interface SharedContext {

@@ -12,6 +12,7 @@ import {
   bindingNameOf,
   connectionHandleOf,
   countConnection,
+  dropUnsent,
   headTextOf,
   isHead,
   isHeadSent,
@@ -160,6 +161,17 @@ test('_header and _headerSent of a response', async () => {
   expect(isHeadSent(response), moved('_headerSent', 'tells written heads from sent ones')).toBe(false)
   response.flushHeaders()
   expect(isHeadSent(response), moved('_headerSent', 'tells written heads from sent ones')).toBe(true)
+})
+
+test('outputData of a response', async () => {
+  const { come } = await asked(GET)
+  const [, response] = await come
+  response.socket?.destroy()
+  response.setHeader('Content-Length', 2).write(Buffer.from('o'))
+  const kept = (response as { readonly outputData?: unknown[] }).outputData
+  expect(kept, moved('outputData', 'hears the end of a handler whose client has left')).toHaveLength(1)
+  dropUnsent(response)
+  expect(kept).toHaveLength(0)
 })
 
 test('_maxRequestsPerSocket of a response that node has made', async () => {

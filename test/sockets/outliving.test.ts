@@ -111,6 +111,30 @@ describe('a handler that returns no promise, and whose client has left,', () => 
     expect(made.facts).toEqual([])
   })
 
+  // As express-session does it when an upload is broken off: it writes the answer of the error at
+  // once, and its last byte when the session is saved.
+  test('is waited for until it ends its response, a part of which it wrote as its client left', async () => {
+    let response: ServerResponse | undefined
+    const made = await rig((request, given) => {
+      request.resume().once('error', () => {})
+      request.once('aborted', () => {
+        given.setHeader('Content-Length', 2).write(Buffer.from('o'))
+        response = given
+      })
+    })
+    const client = await made.connect()
+    client.request('POST', '/order', { headers: { 'Content-Length': '100' } })
+    await expect.poll(() => made.traffic.counts().requests).toBe(1)
+    client.abort()
+    await expect.poll(() => response?.closed).toBe(true)
+    const done = made.traffic.handlersDone()
+    expect(await hasSettled(done)).toBe(false)
+    response?.end('k')
+    expect(made.traffic.snapshot.blocking(9).handlers).toBe(0)
+    await done
+    expect(made.traffic.cutHandlers()).toEqual({ pending: [], unended: [] })
+  })
+
   test('is over only when it has really ended, whatever stands in front of end()', async () => {
     const saved = new Latch()
     let response: ServerResponse | undefined

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
-import { isParsed } from '../../base/node-internals.ts'
+import { dropUnsent, isParsed } from '../../base/node-internals.ts'
 import { type Carried, carriedBy } from '../carried.ts'
 import type { Wire, WireAnswer, WireConnection, WireExchange } from '../ports.ts'
 import { tlsOf } from '../tls/version.ts'
@@ -145,9 +145,11 @@ export class Http1Wire implements Wire {
   }
 
   onLateEnd({ response }: WireExchange, ended: () => void): void {
+    if (!response) return
     // What node emits in the very step of `end()` when there is no socket left to send anything
-    // [measured on Node 20 to 26].
-    response?.once('prefinish', ended)
+    // [measured on Node 20 to 26], unless it keeps something to send.
+    dropUnsent(response)
+    response.once('prefinish', ended)
   }
 
   over({ request }: WireExchange): void {
