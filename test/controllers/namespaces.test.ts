@@ -215,7 +215,10 @@ test('nothing is created where there is no namespace, or one that is ending', as
   // What is there can be changed and deleted, and what is in no namespace does not care.
   expect((await json('PATCH', `${inside('blue')}/a`, { spec: { size: 3 } }, MERGE)).code).toBe(200)
   expect((await json('DELETE', `${inside('blue')}/a`)).code).toBe(200)
-  expect((await json('POST', '/apis/demo.example/v1/planets', { kind: 'Planet', metadata: { name: 'mars' } })).code).toBe(201)
+  expect(
+    (await json('POST', '/apis/demo.example/v1/planets', { apiVersion: 'demo.example/v1', kind: 'Planet', metadata: { name: 'mars' } }))
+      .code,
+  ).toBe(201)
 })
 
 test('the namespaces of the system are there, and the first three are not deleted', async () => {

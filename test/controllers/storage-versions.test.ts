@@ -213,7 +213,8 @@ describe('a server', () => {
     const group = 'late.example'
     const resource = defineResource({ group, kind: 'Note', plural: 'notes', scope: 'Cluster', versions: { v2: { schema: {} } } })
     server?.installApiGroups(apiGroup({ group, versions: { v2: [{ resource, storage: memoryStorage().resource() }] } }))
-    const note = () => post({ ask }, '/apis/late.example/v2/notes', { metadata: { name: 'a' } })
+    const note = () =>
+      post({ ask }, '/apis/late.example/v2/notes', { apiVersion: 'late.example/v2', kind: 'Note', metadata: { name: 'a' } })
     expect((await note()).status).toBe(503)
     await expect.poll(async () => (await note()).status).toBe(201)
     expect((await look('late.example.notes'))?.status?.commonEncodingVersion).toBe('late.example/v2')
@@ -238,7 +239,8 @@ describe('a server', () => {
       const resource = defineResource({ group, kind: 'Note', plural: 'notes', scope: 'Cluster', versions: { [version]: { schema: {} } } })
       return server?.installApiGroups(apiGroup({ group, versions: { [version]: [{ resource, storage }] } }))
     }
-    const note = (version: string, name: string) => post({ ask }, `/apis/late.example/${version}/notes`, { metadata: { name } })
+    const note = (version: string, name: string) =>
+      post({ ask }, `/apis/late.example/${version}/notes`, { apiVersion: `late.example/${version}`, kind: 'Note', metadata: { name } })
     const first = install('v1')
     await expect.poll(async () => (await note('v1', 'a')).status).toBe(201)
     first?.[Symbol.dispose]()

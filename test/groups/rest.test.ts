@@ -4,7 +4,16 @@
 import { get, type IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { ApiServer } from '#apiserver/api-server.ts'
-import { type ApiGroup, type ApiObject, type Authorizer, apiGroup, defineResource, memoryStorage, type Storage } from '#apiserver/index.ts'
+import {
+  type ApiGroup,
+  type ApiObject,
+  type Authorizer,
+  apiGroup,
+  defineResource,
+  leaseGroup,
+  memoryStorage,
+  type Storage,
+} from '#apiserver/index.ts'
 import { serveApi } from '../support/api-server.ts'
 import { demoGroup, WIDGETS, widget } from './widgets.ts'
 
@@ -66,6 +75,27 @@ describe('writes', () => {
     expect((await ask('')).headers.get('warning')).toBe(told.map((each) => `299 - "${each}"`).join(', '))
     expect((await ask('?fieldValidation=Ignore')).headers.get('warning')).toBe(null)
     expect((await ask('?fieldValidation=Strict')).code).toBe(400)
+  })
+
+  test('an object says what it is, but in the groups of Kubernetes', async () => {
+    const { json } = await serveWidgets({}, (server) => {
+      server.installApiGroups(demoGroup(), leaseGroup(memoryStorage().resource()))
+    })
+    const missing = "the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in "
+    const { kind: _, ...kindless } = widget('a') as unknown as Json
+    const shown = JSON.stringify(kindless)
+    const noKind = `${missing}'${shown}' (${shown.slice(0, 30)} ...)`
+    const noVersion = 'the API version in the data () does not match the expected API version (demo.example/v1)'
+    for (const [sent, message] of [
+      [kindless, noKind],
+      [{}, `${missing}'{}' ({})`],
+      [{ ...widget('a'), apiVersion: '' }, noVersion],
+    ] as const) {
+      expect((await json('POST', WIDGETS, sent)).body).toMatchObject({ message, code: 400 })
+      expect((await json('PUT', `${WIDGETS}/a`, sent)).body).toMatchObject({ message, code: 400 })
+    }
+    const lease = await json('POST', '/apis/coordination.k8s.io/v1/namespaces/default/leases', { metadata: { name: 'a' } })
+    expect(lease.body).toMatchObject({ kind: 'Lease', apiVersion: 'coordination.k8s.io/v1' })
   })
 
   test('the version 0 is none', async () => {

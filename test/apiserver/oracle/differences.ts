@@ -218,6 +218,10 @@ export const KNOWN_DIFFERENCES: readonly Difference[] = [
     why: 'V74: a value of another type is invalid, as in a custom resource',
     where: says('cannot unmarshal string into Go struct field WidgetSpec'),
   },
+  {
+    why: 'V74: an object without a kind is refused, as a custom resource is',
+    where: all(inGroup('resources'), answered(422), ({ request: { body } }) => body === '{}' || body === 'null'),
+  },
   { why: 'V74: there is no scheme', where: says(' in scheme '), change: saidAs(/ in scheme \\"[^"]*"/g, '') },
   {
     why: 'V75: what is sent at once says its length',

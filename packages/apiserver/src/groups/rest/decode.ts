@@ -54,7 +54,7 @@ function readJson(text: string, prefix: string, summary: (text: string) => strin
   return { value, duplicates }
 }
 
-const SUMMARY_MAX = 64
+const SUMMARY_MAX = 30
 
 /** The beginning of what could not be read. @see apimachinery summarizeData */
 function summarized(text: string): string {
@@ -92,7 +92,30 @@ export async function decodeBody(resource: Resource, text: string, isYaml: boole
     const type = Array.isArray(read.value) ? 'array' : typeof read.value
     throw badRequest(`${prefix}json: cannot unmarshal ${type} into Go value of type ${GO_TYPE_META}${summarized(text)}`)
   }
-  return decodeValue(resource, { ...read, value: read.value ?? {} }, decoding)
+  const value = read.value ?? {}
+  if (!isOfKubernetes(resource.group)) checkTyped(resource, value, text)
+  return decodeValue(resource, { ...read, value }, decoding)
+}
+
+/** The group is one of Kubernetes' own, whose clients leave out what the path says anyway. */
+const isOfKubernetes = (group: string): boolean => !group.includes('.') || group.endsWith('.k8s.io')
+
+const ECHO_MAX = 1024
+
+/**
+ * As custom resources upstream, objects say what they are.
+ * @throws StatusError 400
+ */
+function checkTyped({ kind, apiVersion }: Resource, given: Fields, text: string): void {
+  const { kind: ofKind, apiVersion: ofVersion } = given
+  if ((ofKind ?? '') === '') {
+    const shown = text.length > ECHO_MAX ? `${text.slice(0, ECHO_MAX)} ...` : text
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): Object 'Kind' is missing in '${shown}'${summarized(text)}`,
+    )
+  }
+  if (ofVersion === undefined || ofVersion === '')
+    throw badRequest(`the API version in the data () does not match the expected API version (${apiVersion})`)
 }
 
 /**
