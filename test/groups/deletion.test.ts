@@ -144,6 +144,24 @@ describe('with a garbage collector', () => {
   })
 })
 
+test('no update makes or changes a deletion', async () => {
+  const { json } = await scene()
+  const held = { ...widget('a'), metadata: { name: 'a', finalizers: ['demo.example/held'] } }
+  await json('POST', WIDGETS, held)
+  const since = { deletionTimestamp: '2020-01-01T00:00:00Z' }
+  const put = (more: object) => json('PUT', `${WIDGETS}/a`, { ...held, metadata: { ...held.metadata, ...more } })
+  const message =
+    'Widget.demo.example "a" is invalid: metadata.deletionTimestamp: Invalid value: "2020-01-01T00:00:00Z": field is immutable'
+  expect(await put(since)).toMatchObject({ code: 422, body: { message } })
+  expect((await json('PATCH', `${WIDGETS}/a`, { metadata: since }, 'application/merge-patch+json')).code).toBe(422)
+  const { body } = await json('DELETE', `${WIDGETS}/a`)
+  for (const more of [since, {}]) {
+    const kept = await put(more)
+    expect([kept.code, kept.body.metadata.deletionTimestamp]).toEqual([200, body.metadata.deletionTimestamp])
+  }
+  expect((await put({ deletionGracePeriodSeconds: 5 })).code).toBe(422)
+})
+
 test('without one, what is deleted is not kept for it', async () => {
   const { json, create } = await scene([keepers])
   const path = await create('Widget')

@@ -229,7 +229,14 @@ export function finalizerWarnings({ finalizers = [] }: ObjectMeta, old: ObjectMe
  * What may not become of the metadata of an object that is there.
  * @see kubernetes/apimachinery pkg/api/validation/objectmeta.go ValidateObjectMetaAccessorUpdate
  */
-export function metaUpdateErrors({ finalizers = [] }: ObjectMeta, old: ObjectMeta): readonly FieldError[] {
+export function metaUpdateErrors(metadata: ObjectMeta, old: ObjectMeta): readonly FieldError[] {
+  const ofDeletion = (['deletionTimestamp', 'deletionGracePeriodSeconds'] as const)
+    .filter((field) => metadata[field] !== old[field])
+    .map((field) => fieldErrors.invalid(`metadata.${field}`, metadata[field], 'field is immutable'))
+  return [...newFinalizers(metadata, old), ...ofDeletion]
+}
+
+function newFinalizers({ finalizers = [] }: ObjectMeta, old: ObjectMeta): readonly FieldError[] {
   if (old.deletionTimestamp === undefined) return []
   // A client says how many there are.
   const known = new Set(old.finalizers)

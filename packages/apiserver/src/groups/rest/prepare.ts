@@ -53,14 +53,15 @@ export function prepareCreate(rest: RestRequest, { object, errors }: Decoded, na
 export function prepareUpdate(rest: RestRequest, { object, errors }: Decoded, old: ApiObject): ApiObject {
   const { resource } = rest
   checkVersion(rest, object.metadata, old.metadata)
-  const { uid, resourceVersion, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = old.metadata
+  const { uid, resourceVersion, creationTimestamp, generation } = old.metadata
   const isOfStatus = rest.subresource === 'status'
   const fixed = {
     uid,
     resourceVersion,
     creationTimestamp,
-    deletionTimestamp,
-    deletionGracePeriodSeconds,
+    // What is sent of a deletion that was not asked for is left, to be refused.
+    deletionTimestamp: old.metadata.deletionTimestamp ?? object.metadata.deletionTimestamp,
+    deletionGracePeriodSeconds: object.metadata.deletionGracePeriodSeconds ?? old.metadata.deletionGracePeriodSeconds,
     generation,
   } as Partial<ObjectMeta>
   const metadata: ObjectMeta = isOfStatus ? old.metadata : { ...object.metadata, ...fixed }
