@@ -47,7 +47,7 @@ async function announced(server: Lifecycle, demo: boolean, forPeople: boolean): 
   if (server.signal('StopRequested').aborted) return
   const clients = hasClients ? ['To have something to drain, this server is its own client:', `${DEMO_CLIENTS}.`] : []
   if (forPeople) stdoutDestination().write(whatToTry(url, clients))
-  else if (hasClients) server.announce({}, clients.join(' '))
+  else if (hasClients) server.sayUnrecorded({}, clients.join(' '))
 }
 
 /** Below the line that says that it serves; from then on the log is quiet until the end. */

@@ -85,7 +85,7 @@ class Observation {
       definitionOf: (machine) => definitionText(this.#actors?.configOf(machine)),
       elapsed: () => this.#life.status.elapsed,
       stop: () => this.#life.requestStop({ kind: 'stop', reason: 'asked for in the inspector' }),
-      announce: (url) => this.#life.announce({ url }, `Inspector on ${url}`),
+      sayUrl: (url) => this.#life.sayUnrecorded({ url }, `Inspector on ${url}`),
     })
     const { port, host } = options.inspector
     const listener = new Listener(page.server, { port, host, option: 'inspector' }, 'inspector')

@@ -111,7 +111,7 @@ export function assemble(life: object, parts: LifecycleParts) {
     status,
     plan: () => planner.plan(),
     requestStop: (reason) => root.requestStop(reason),
-    announce: (fields, message) => finalOutput.announce(fields, message),
+    sayUnrecorded: (fields, message) => finalOutput.sayUnrecorded(fields, message),
   })
   const finish = new Finish({
     ...{ host, options, record, root, status, report, traffic, drains, listeners },

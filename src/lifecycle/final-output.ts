@@ -102,10 +102,10 @@ export class FinalOutput {
   }
 
   /**
-   * Announces what is no event, because it is a secret and must not stand in a report; on standard
-   * error when no log has it.
+   * Says what is no event, because it is a secret and must not stand in a report: in the log, or
+   * on standard error when no log has it.
    */
-  announce(fields: Readonly<Record<string, string>>, message: string): void {
+  sayUnrecorded(fields: Readonly<Record<string, string>>, message: string): void {
     const { log } = this.#context
     if (log.writes('info')) log.info(fields, message)
     else this.say(message)

@@ -271,8 +271,8 @@ export class Lifecycle implements ServedLife {
     return this.#parts.log
   }
 
-  /** See {@link FinalOutput.announce}. */
-  announce(fields: Readonly<Record<string, string>>, message: string): void {
-    this.#parts.finalOutput.announce(fields, message)
+  /** See {@link FinalOutput.sayUnrecorded}. */
+  sayUnrecorded(fields: Readonly<Record<string, string>>, message: string): void {
+    this.#parts.finalOutput.sayUnrecorded(fields, message)
   }
 }

@@ -65,10 +65,10 @@ export interface ObservedLife {
   plan(): LifePlan
   requestStop(reason: StopReason): void
   /**
-   * Announces what is no event, because it is a secret and must not stand in a report; on standard
-   * error when no log has it.
+   * Says what is no event, because it is a secret and must not stand in a report: in the log, or
+   * on standard error when no log has it.
    */
-  announce(fields: Readonly<Record<string, string>>, message: string): void
+  sayUnrecorded(fields: Readonly<Record<string, string>>, message: string): void
 }
 
 /** Watches a life, decides nothing, and changes nothing in it: the inspector and its journal. */

@@ -103,7 +103,7 @@ export function recordOf(event: LifecycleEvent, context: SignalContext): LogReco
         ...errOf(event.error),
       })
     case 'listening':
-      // The inspector has announced its own address, with the token that opens it.
+      // The inspector has said its own address, with the token that opens it.
       return event.inspector
         ? debug(`Inspector listens on ${event.url}`)
         : info(`Serving${event.admin ? ' admin endpoints' : ''} on ${event.url}`, {

@@ -22,7 +22,7 @@ function fieldsOf(given: ts.Expression): string[] {
 function writesLine(path: string, called: ts.Expression): boolean {
   if (path === LINES) return ts.isIdentifier(called) && [...LEVELS, 'byOutcome'].includes(called.text)
   if (!ts.isPropertyAccessExpression(called)) return false
-  return called.name.text === 'announce' || (/(?:^|[.#])log$/.test(called.expression.getText()) && LEVELS.includes(called.name.text))
+  return called.name.text === 'sayUnrecorded' || (/(?:^|[.#])log$/.test(called.expression.getText()) && LEVELS.includes(called.name.text))
 }
 
 const written = new Set<string>()

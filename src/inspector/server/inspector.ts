@@ -9,20 +9,20 @@ export interface InspectedLife extends Pick<PageContent, 'journal' | 'report' | 
   readonly elapsed: () => number
   readonly stop: () => void
   /** Says where the inspector is, once it listens. The URL may hold its token. */
-  readonly announce: (url: string) => void
+  readonly sayUrl: (url: string) => void
 }
 
 /** The inspector of a life that runs. */
 export class Inspector {
   readonly #page: PageServer
 
-  constructor({ host, token: given, actions, drill }: ResolvedInspector, { elapsed, stop, announce, ...content }: InspectedLife) {
+  constructor({ host, token: given, actions, drill }: ResolvedInspector, { elapsed, stop, sayUrl, ...content }: InspectedLife) {
     const made = given === undefined && !isLoopback(host) ? newToken() : undefined
     const allowed = actions ? { stop, ...(drill && { drill: () => void runDrill(drill, stop) }) } : {}
     const session = () => ({ mode: 'live' as const, at: elapsed(), canStop: 'stop' in allowed, canDrill: 'drill' in allowed })
     this.#page = new PageServer({ ...content, session, actions: allowed }, given ?? made)
     const { server } = this.#page
-    server.once('listening', () => announce(urlOf(server, host, made)))
+    server.once('listening', () => sayUrl(urlOf(server, host, made)))
   }
 
   get server(): Server {
