@@ -1,5 +1,5 @@
 import { errorRecord } from '../base/events.ts'
-import { awaitOwner } from './await-owner.ts'
+import { awaitListen } from './await-listen.ts'
 import type { Listener } from './listener.ts'
 import type { World } from './world.ts'
 
@@ -13,7 +13,7 @@ const CLOSED_BY_HOOK =
 export async function bind(world: World, signal: AbortSignal): Promise<void> {
   const listeners = await world.listeners()
   // Owners listen when they like, and in any order.
-  const awaited = listeners.filter(({ awaitsOwner }) => awaitsOwner)
+  const awaited = listeners.filter(({ awaitsListen }) => awaitsListen)
   const over = new AbortController()
   const giveUp = (): void => over.abort(signal.reason)
   signal.addEventListener('abort', giveUp, { once: true })
@@ -29,11 +29,11 @@ export async function bind(world: World, signal: AbortSignal): Promise<void> {
 
 async function bindOne(world: World, listener: Listener, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
-  const { awaitsOwner } = listener
-  const bound = await (awaitsOwner ? awaitOwner(world, listener, signal) : listener.bind(signal)).catch((error: unknown) => {
+  const { awaitsListen } = listener
+  const bound = await (awaitsListen ? awaitListen(world, listener, signal) : listener.bind(signal)).catch((error: unknown) => {
     // The wait is over; the report should say more than that the time was over. An owner who was
     // still to call listen() is not at fault.
-    if (signal.aborted && !awaitsOwner) world.record({ type: 'error', where: 'bind', error: errorRecord(error) })
+    if (signal.aborted && !awaitsListen) world.record({ type: 'error', where: 'bind', error: errorRecord(error) })
     throw error
   })
   // The life does not depend on the page that shows it.

@@ -75,7 +75,7 @@ export class Listener {
   }
 
   /** Its owner has still to call `listen()`, also of a server that was given back before that. */
-  get awaitsOwner(): boolean {
+  get awaitsListen(): boolean {
     return this.#target === undefined && (this.#state === 'idle' || this.#isGivenBack) && !this.server.listening && !this.#early?.isGiven
   }
 

@@ -42,8 +42,8 @@ export class OpenedListeners {
   }
 
   /** Whether the owner of a server has still to call `listen()`. */
-  get awaitOwner(): boolean {
-    return this.#all.some((listener) => listener.awaitsOwner)
+  get awaitsListen(): boolean {
+    return this.#all.some((listener) => listener.awaitsListen)
   }
 
   /** A sink of events. */

@@ -7,9 +7,9 @@ import type { ResolvedOptions } from '../options/options.ts'
 import type { Registrations } from './registrations.ts'
 
 /** The part of the listeners that the machine depends on. */
-interface AwaitsOwner {
+interface AwaitedListeners {
   /** Whether the owner of a server has still to call `listen()`. */
-  readonly awaitOwner: boolean
+  readonly awaitsListen: boolean
 }
 
 /** What the machine of a life is composed of. */
@@ -19,9 +19,9 @@ export type LifeComposition = Composition & { readonly wiring?: never; readonly 
 export class Planner {
   readonly #options: ResolvedOptions
   readonly #registrations: Registrations
-  readonly #listeners: AwaitsOwner
+  readonly #listeners: AwaitedListeners
 
-  constructor(options: ResolvedOptions, registrations: Registrations, listeners: AwaitsOwner) {
+  constructor(options: ResolvedOptions, registrations: Registrations, listeners: AwaitedListeners) {
     this.#options = options
     this.#registrations = registrations
     this.#listeners = listeners
@@ -30,7 +30,7 @@ export class Planner {
   /** @throws QuiesceError ERR_UNKNOWN_REFERENCE when the `after` of a hook names no hook */
   composition(): LifeComposition {
     this.#registrations.checkReferences()
-    return compositionOf(this.#options, this.#registrations, this.#listeners.awaitOwner)
+    return compositionOf(this.#options, this.#registrations, this.#listeners.awaitsListen)
   }
 
   /**

@@ -9,7 +9,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import { Server } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { awaitOwner } from '#src/actors/await-owner.ts'
+import { awaitListen } from '#src/actors/await-listen.ts'
 import { asBeforeClose } from '#src/actors/before-close.ts'
 import type { ListenTarget } from '#src/actors/listen-target.ts'
 import { closeAll, Listener } from '#src/actors/listener.ts'
@@ -122,16 +122,16 @@ describe('a server that its owner binds', () => {
   test('is awaited until it listens, is bound, or is closed', async () => {
     const server = ownServer(createServer())
     const listener = new Listener(server, undefined)
-    expect(new Listener(createServer(), LOOPBACK).awaitsOwner).toBe(false)
-    expect(listener.awaitsOwner).toBe(true)
+    expect(new Listener(createServer(), LOOPBACK).awaitsListen).toBe(false)
+    expect(listener.awaitsListen).toBe(true)
     await once(server.listen(LOOPBACK), 'listening')
-    expect(listener.awaitsOwner).toBe(false)
+    expect(listener.awaitsListen).toBe(false)
     await listener.bind(going)
     await once(server.close(), 'close')
-    expect(listener.awaitsOwner).toBe(false)
+    expect(listener.awaitsListen).toBe(false)
     const other = new Listener(createServer(), undefined)
     other.close()
-    expect(other.awaitsOwner).toBe(false)
+    expect(other.awaitsListen).toBe(false)
   })
 
   test('is not waited for when that was given up before', async () => {
@@ -363,7 +363,7 @@ describe('waiting for an owner', () => {
     const said: unknown[] = []
     const stop = new AbortController()
     const host = { clock, random: () => 0, process: process.asHostProcess(), servers: nodeServers }
-    const begin = () => awaitOwner({ host, record: (fact) => said.push(fact) }, new Listener(server, undefined), stop.signal)
+    const begin = () => awaitListen({ host, record: (fact) => said.push(fact) }, new Listener(server, undefined), stop.signal)
     return { server, clock, process, said, stop, begin }
   }
 

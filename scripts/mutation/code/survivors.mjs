@@ -10,7 +10,7 @@ export const SURVIVORS = [
   },
   {
     mutants:
-      /^src\/actors\/((audit|await-owner|bind|listener)\.ts boolean turned: true -> false$|await-mux\.ts boolean turned: true -> false|recurring\.ts boolean turned: true -> false \([23]\)$)/,
+      /^src\/actors\/((audit|await-listen|bind|listener)\.ts boolean turned: true -> false$|await-mux\.ts boolean turned: true -> false|recurring\.ts boolean turned: true -> false \([23]\)$)/,
     why: 'A signal aborts once.',
   },
   {

@@ -19,7 +19,7 @@ const PATIENCE_MS = 10_000
  * @throws QuiesceError ERR_NOTHING_TO_SERVE then, and when aborted; ERR_LISTEN with the system's
  * error as cause
  */
-export async function awaitOwner({ host, record }: Waiting, listener: Listener, signal: AbortSignal): Promise<BoundAddress> {
+export async function awaitListen({ host, record }: Waiting, listener: Listener, signal: AbortSignal): Promise<BoundAddress> {
   // One controller for both, and no AbortSignal.any(): what that returns is kept for ever when it
   // has a listener [Node 20].
   const waiting = new AbortController()
