@@ -135,7 +135,7 @@ export class InFlight {
   }
 
   /** Whether it is refused in the mode retry-after, whatever it asks for. */
-  sendsAway({ request }: Exchange): boolean {
+  asksToRetry({ request }: Exchange): boolean {
     return this.#mode === 'retry-after' && this.#admission !== 'open' && !isExempt(request, this.#exempt)
   }
 

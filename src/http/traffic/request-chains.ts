@@ -50,7 +50,7 @@ export class RequestChains {
     this.#inFlight = inFlight
     this.#exempt = exempt
     const all = placeSteps<Exchange>([
-      ...(mode === 'retry-after' ? [{ name: 'retry-after', admit: (exchange: Exchange) => this.#isNotSentAway(exchange) }] : []),
+      ...(mode === 'retry-after' ? [{ name: 'retry-after', admit: (exchange: Exchange) => !this.#isAskedToRetry(exchange) }] : []),
       { name: 'count', admit: (exchange) => this.#isLetIn(exchange) },
       ...(goawayChance > 0 ? [balance(goawayDecider(goawayChance, random))] : []),
       ...steps,
@@ -96,11 +96,11 @@ export class RequestChains {
   }
 
   /** The step "retry-after". */
-  #isNotSentAway(exchange: Exchange): boolean {
-    if (!this.#inFlight.sendsAway(exchange)) return true
+  #isAskedToRetry(exchange: Exchange): boolean {
+    if (!this.#inFlight.asksToRetry(exchange)) return false
     this.#noteArrival(exchange)
     this.#refuse(exchange, 'retry-after')
-    return false
+    return true
   }
 
   /** The step "count". */
