@@ -1,5 +1,6 @@
 import type { Consequence, LifecycleEvent } from '../base/events.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
+import { answersMs } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import type { UnseenWork } from '../process/work-left.ts'
 import type { LifecycleStatus } from './lifecycle-status.ts'
@@ -55,8 +56,7 @@ export class Consequences {
       const { options, status, root, traffic } = this.#context
       const leftMs = status.leftUntil('requests')
       const lastCallMs = root.stopProfile?.lastCallMs ?? 0
-      const { requestDrainTimeoutMs = leftMs } = options
-      traffic.stopAccepting(lastCallMs, Math.min(leftMs, lastCallMs + requestDrainTimeoutMs), leftMs)
+      traffic.stopAccepting(lastCallMs, answersMs(leftMs, lastCallMs, options.requestDrainTimeoutMs), leftMs)
     },
   }
 }

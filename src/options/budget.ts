@@ -135,6 +135,14 @@ export const stopProfiles = (plans: StopPlans, registered: RegisteredWork): Stop
 export const exitGraceMs = (leftMs: number): number => Math.min(EXIT_GRACE_MAX_MS, Math.max(0, leftMs))
 
 /**
+ * How long what the last call lets in may take until it is answered: the limit of the request
+ * drain, whose time begins after the last call, and never longer than until `cutsMs.requests`.
+ * @param leftMs what is left until that
+ */
+export const answersMs = (leftMs: number, lastCallMs: number, requestDrainTimeoutMs = leftMs): number =>
+  Math.min(leftMs, lastCallMs + requestDrainTimeoutMs)
+
+/**
  * Whether the late phases keep their time: after the delay, requests and watches still have what
  * they are due before `cutsMs.requests`.
  */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { RESERVES_DEFAULT_MS } from '#src/base/stop-profile.ts'
-import { deadlineThatFits, delayFits, exitGraceMs, longestDelayMs, stopProfile } from '#src/options/budget.ts'
+import { answersMs, deadlineThatFits, delayFits, exitGraceMs, longestDelayMs, stopProfile } from '#src/options/budget.ts'
 
 const ms = fc.integer({ min: 0, max: 3_600_000 })
 const plan = fc.record({
@@ -108,6 +108,10 @@ describe('the budget', () => {
       }),
     )
     expect([exitGraceMs(5_000), exitGraceMs(300), exitGraceMs(-1)]).toEqual([1_000, 300, 0])
+  })
+
+  test('gives a last request the limit of the request drain after the last call, and no time after the cut', () => {
+    expect([answersMs(9_000, 300, 500), answersMs(9_000, 300), answersMs(700, 300, 500)]).toEqual([800, 9_000, 700])
   })
 
   test('never plans a delay past the cut of the hooks', () => {
