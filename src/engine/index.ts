@@ -64,6 +64,7 @@ export { type Deferred, deferred } from '../base/deferred.ts'
 export { DURATION_ALLOWED, type Duration, formatDuration, isDuration, parseDuration } from '../base/duration.ts'
 export { optionError, QuiesceError, show, toError } from '../base/errors.ts'
 export { errorRecord, type LifecycleFact } from '../base/events.ts'
+export { lineASecond, linesASecond } from '../base/line-a-second.ts'
 export { look, variable } from '../base/look.ts'
 // The kit of option tables, and the rows of a server.
 export { ownFields } from '../base/own-fields.ts'

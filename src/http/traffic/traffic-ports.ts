@@ -29,7 +29,7 @@ export interface Kept {
   readonly handlers: RunningHandlers
   readonly notification: ClientNotification
   readonly lastCall: LastCall
-  readonly sentAway: SentAway
+  readonly sentAway: (client: SentAway) => void
 }
 
 /** The port of a public listener: what arrives is counted, let in or refused, and notified. */
@@ -70,7 +70,7 @@ export function publicTrafficPort(kept: Kept, reading: Reading): TrafficPort {
       if (notification.hasBegun) notification.arrived(exchange)
       return exchange
     },
-    sentAway: (connection: Connection<Exchange>, why) => sentAway.note(connection, why),
+    sentAway: (connection: Connection<Exchange>, why) => sentAway({ connection, why }),
     holdsOver: () => holds.over(),
     admit: (exchange: Exchange) => {
       const answer = reading(exchange.request)
@@ -100,7 +100,7 @@ export function adminTrafficPort(kept: Kept, reading: Reading): TrafficPort {
     holdsBack: () => false,
     letGoOn: (pass) => void setImmediate(pass),
     opened: (wire) => connections.opened(wire),
-    sentAway: (connection: Connection<Exchange>, why) => sentAway.note(connection, why),
+    sentAway: (connection: Connection<Exchange>, why) => sentAway({ connection, why }),
     holdsOver: () => undefined,
     arrived: (connection: Connection<Exchange>, request, response, isPromised) =>
       isPromised || connection.takesRequests ? begun(kept, connections, observer, connection, request, response) : undefined,

@@ -12,7 +12,7 @@ import { LastCall } from './last-call.ts'
 import type { FailureAnswer } from './recovery.ts'
 import { RequestChains, type RequestChainsOptions } from './request-chains.ts'
 import { type CutHandlers, RunningHandlers } from './running-handlers.ts'
-import { SentAway } from './sent-away.ts'
+import { sentAway } from './sent-away.ts'
 import { adminTrafficPort, type Kept, publicTrafficPort } from './traffic-ports.ts'
 import { type Counts, TrafficSnapshot } from './traffic-snapshot.ts'
 
@@ -81,7 +81,7 @@ export class Traffic {
       ...{ clock, record, failureAnswer, connections, chains, inFlight, holds, handlers, lastCall },
       adminConnections: new Connections(clock),
       notification: new ClientNotification(clock, random, mode, connections),
-      sentAway: new SentAway(clock, record),
+      sentAway: sentAway(clock, record),
     }
   }
 

@@ -1,12 +1,9 @@
-import { type Clock, errorRecord, type LifecycleFact } from '../engine.ts'
+import { type Clock, errorRecord, type LifecycleFact, linesASecond } from '../engine.ts'
 import { isAfterShutdown, type PluginFailed } from './backend.ts'
 
-const LINE_MS = 1000
-
-interface Said {
+interface Failing {
   readonly message: string
-  readonly at: number
-  unsaid: number
+  readonly lines: () => number
 }
 
 /**
@@ -18,7 +15,7 @@ interface Said {
  * ended, and trouble in which none was lost.
  */
 export function auditFailures(clock: Clock, record: (fact: LifecycleFact) => void): PluginFailed {
-  const saidOf = new Map<string, Said>()
+  const failingOf = new Map<string, Failing>()
   const warned = new Set<string>()
   const warn = (message: string): void => {
     if (warned.has(message)) return
@@ -28,14 +25,10 @@ export function auditFailures(clock: Clock, record: (fact: LifecycleFact) => voi
   return (plugin, error, events) => {
     if (isAfterShutdown(error)) return warn('requests came after the audit backend was shut down, so their audit events are lost')
     if (events === 0) return warn(error.message)
-    const said = saidOf.get(plugin)
-    const now = clock.now()
-    let times = 0
-    if (said?.message === error.message && now - said.at < LINE_MS) said.unsaid++
-    else {
-      times = said?.message === error.message ? said.unsaid + 1 : 1
-      saidOf.set(plugin, { message: error.message, at: now, unsaid: 0 })
-    }
+    const known = failingOf.get(plugin)
+    const failing = known?.message === error.message ? known : { message: error.message, lines: linesASecond(clock) }
+    failingOf.set(plugin, failing)
+    const times = failing.lines()
     record({ type: 'error', where: `audit ${plugin}`, error: errorRecord(error), ...(times !== 1 && { times }) })
   }
 }

@@ -6,12 +6,11 @@ import type { AuthenticationContext, AuthenticationResult, Authenticator } from 
 import { occurrences, takeCredentials } from '../authentication/credential-headers.ts'
 import { type FrontProxyHeaders, isOfFrontProxy } from '../authentication/front-proxy.ts'
 import type { UserInfo } from '../authentication/user.ts'
-import { type Clock, type EventLog, formatDuration, isThenable, toError } from '../engine.ts'
+import { type Clock, type EventLog, formatDuration, isThenable, lineASecond, toError } from '../engine.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { sendStatus } from '../status.ts'
 import type { ChainFilter, MadeFilter } from './filter.ts'
-import { lineASecond } from './line-a-second.ts'
 import { TIME_IS_OVER } from './timeout.ts'
 
 /**

@@ -1,6 +1,5 @@
 import type { ApiExchange } from '../api-exchange.ts'
-import type { Clock, EventLog } from '../engine.ts'
-import { lineASecond } from './line-a-second.ts'
+import { type Clock, type EventLog, lineASecond } from '../engine.ts'
 
 /** The whole answer that a client gets: the error may quote what another server has said (V60). */
 export const AUTHORIZER_FAILED = 'the authorizer failed; the log of the server says why'

@@ -1,10 +1,18 @@
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
 import { forget } from '../audit/backend.ts'
-import { type Clock, type EventLog, exchangeOf, type FailureAnswer, PLAIN_TEXT_OVER, QuiesceError, type WireAnswer } from '../engine.ts'
+import {
+  type Clock,
+  type EventLog,
+  exchangeOf,
+  type FailureAnswer,
+  lineASecond,
+  PLAIN_TEXT_OVER,
+  QuiesceError,
+  type WireAnswer,
+} from '../engine.ts'
 import { Slot } from '../request/slots.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { abandon } from './abandon.ts'
-import { lineASecond } from './line-a-second.ts'
 import { BEFORE_REPLACEMENT, replacement } from './replacement.ts'
 
 /**
