@@ -7,8 +7,8 @@ const pool = 'forks' as const
 // Generous on purpose: no test waits for a duration, so a time-out only ever reports a hang, also on a loaded machine.
 const patience = { testTimeout: 240_000, hookTimeout: 240_000, teardownTimeout: 10_000, expect: { poll: { timeout: 40_000 } } }
 const setupFiles = ['test/support/seed.ts']
-/** Programs under test run `dist/`. */
-const globalSetup = ['test/support/build.ts']
+/** Programs under test run `dist/`; and a test removes the folders that it has made. */
+const globalSetup = ['test/support/left-folders.ts', 'test/support/build.ts']
 /** Before any worker: what several of them would inflate at the same time. */
 const BROWSER = 'test/support/browser.ts'
 

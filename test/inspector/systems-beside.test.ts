@@ -1,8 +1,7 @@
 // Machines that work beside the life of an API server, in its inspector. Fails when: one that comes
 // while the server serves, or behind a delegate, is not seen, or not all of it, or one that is seen
 // twice.
-import { mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ActorRefFrom } from 'xstate'
@@ -21,6 +20,7 @@ import {
 import type { storeMachine } from '#apiserver/store/store-machine.ts'
 import { planets, widgets } from '../groups/widgets.ts'
 import { serveApi } from '../support/api-server.ts'
+import { temporaryFolder } from '../support/process.ts'
 
 interface Entry {
   readonly kind: string
@@ -32,7 +32,7 @@ interface Entry {
 
 /** A server with a journal, a delegate, and what comes to both while it serves. */
 async function scene() {
-  const journal = join(mkdtempSync(join(tmpdir(), 'quiesce-beside-')), 'journal.ndjson')
+  const journal = join(temporaryFolder(), 'journal.ndjson')
   const inspected: { readonly type: string; readonly actorRef: unknown }[] = []
   const behind = createApiServer(completeConfig({}), { name: 'behind' })
   let server: ApiServer | undefined

@@ -3,9 +3,7 @@
 // its definition; an inspector of one's own misses what the socket's receiver gets, or one that
 // throws changes the life.
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createWebSocketInspector, createWebSocketReceiver, type StatelyInspectionEvent } from '@statelyai/inspect'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -19,13 +17,14 @@ import type { Report } from '#src/report/report.ts'
 import { serveApi } from '../support/api-server.ts'
 import { newLife } from '../support/life.ts'
 import { machinesOf } from '../support/machine-walk.ts'
+import { temporaryFolder } from '../support/process.ts'
 
 /** Every machine that works in a life, and the audit's beside it. */
 const MACHINES = [...new Set([...machinesOf(composeLifecycle({ mode: 'refuse' })).map(([, { id }]) => id), batchesMachine.id])].sort()
 
 /** A life in which every machine has its turn. */
 async function wholeLife(config: ApiServerConfig, whileServing: (life: Life, log: readonly { fields: object }[]) => Promise<void>) {
-  const path = join(mkdtempSync(join(tmpdir(), 'quiesce-inspect-')), 'audit.log')
+  const path = join(temporaryFolder(), 'audit.log')
   const paths = new AbortController()
   const { life, lines, ask } = await serveApi({
     config: {

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportJWK, SignJWT } from 'jose'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { AuthenticationResult } from '#apiserver/authentication/authenticator.ts'
 import { type OidcSettings, OidcTokens } from '#apiserver/authentication/oidc.ts'
 import { checkClaims, claimsIn, userIn } from '#apiserver/authentication/oidc-claims.ts'
@@ -24,7 +24,7 @@ const [FIRST, SECOND] = KEYS as [(typeof KEYS)[number], (typeof KEYS)[number]]
 const folder = mkdtempSync(join(tmpdir(), 'quiesce-oidc-'))
 const CA_FILE = join(folder, 'ca.pem')
 writeFileSync(CA_FILE, PAIR.cert)
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => rmSync(folder, { recursive: true }))
 
 interface Issuer {
   readonly url: string
