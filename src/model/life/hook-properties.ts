@@ -1,5 +1,5 @@
 import type { StateValueMap } from 'xstate'
-import { type ActorView, actorAt, broken, type Edge, type Effect, isDone, type Monitor } from '#model'
+import { type ActorView, actorAt, broken, type Choice, type Edge, type Effect, isDone, type Monitor } from '#model'
 import type { PhaseOutcome } from '../../base/events.ts'
 import { errorRecord, type HookKind, type LifecycleFact } from '../../base/events.ts'
 import type { HookPlan } from '../../machines/phases/hook.ts'
@@ -13,6 +13,7 @@ import { onceForEach } from './once.ts'
 
 export const POST_START_HOOK = 'post-start-hook:'
 export const ABORT_POST_START_HOOKS = 'abort-post-start-hooks'
+export const isPostStartHook = ({ path }: Pick<Choice, 'path'>): boolean => path.id.startsWith(POST_START_HOOK)
 /** What a hook with a bound runs. */
 const FUNCTION = 'run-hook'
 
@@ -51,7 +52,7 @@ const isSaidBy = ({ kind, name, outcome, error }: HookEnded, due: End): boolean 
  */
 function endIn(before: ActorView, { choice: { kind, path, event } }: Edge): End | undefined {
   const isTimer = kind === 'timer' && event.type.startsWith('xstate.after.hookTimeout.')
-  const isAnswer = kind === 'outcome' && (path.id === FUNCTION || path.id.startsWith(POST_START_HOOK))
+  const isAnswer = kind === 'outcome' && (path.id === FUNCTION || isPostStartHook({ path }))
   if (!isTimer && !isAnswer) return undefined
   const hook = actorAt(before, isAnswer && path.id === FUNCTION && path.parent ? path.parent : path)
   const plan = (hook?.context ?? hook?.input) as HookPlan

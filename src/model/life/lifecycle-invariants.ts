@@ -3,15 +3,11 @@ import {
   alongEdges,
   always,
   atMostOnce,
-  broken,
-  type Choice,
   canonical,
   confluent,
-  type Edge,
   endReachable,
   handlesOrIgnores,
   isDone,
-  type Monitor,
   monitored,
   noDeadlock,
   noErrors,
@@ -20,9 +16,6 @@ import {
   timersAnd,
 } from '#model'
 import type { LifePlan } from '../../machines/lifecycle.ts'
-import { stateKey } from '../../machines/region.ts'
-import type { LifecycleContext, LifecycleInEvent } from '../../machines/vocabulary.ts'
-import type { Wiring } from '../../machines/wiring.ts'
 import { acquiredReleased, bracketsOf, complete, eachSaysItsEnd, hookBracket, inDestroyOrder, phaseBracket } from './brackets.ts'
 import {
   cutIsHeard,
@@ -36,6 +29,7 @@ import {
   neverBack,
   ownCutFirst,
 } from './budget-properties.ts'
+import { areAnswersOfTwoPhases, areQuiet } from './confluence-properties.ts'
 import { doesWhatItOwes } from './consequence-properties.ts'
 import { edgesOf } from './edge-properties.ts'
 import {
@@ -47,23 +41,17 @@ import {
   muxFailureCosts,
   workLeftCosts,
 } from './exit-code-properties.ts'
-import { factOf, signalOf } from './facts.ts'
-import {
-  ABORT_POST_START_HOOKS,
-  abortsSignals,
-  endsAsItsHooks,
-  endsByItsFunction,
-  hooksEndWith,
-  hooksInOrder,
-  POST_START_HOOK,
-} from './hook-properties.ts'
+import { signalOf } from './facts.ts'
+import { abortsSignals, endsAsItsHooks, endsByItsFunction, hooksEndWith, hooksInOrder } from './hook-properties.ts'
 import { IGNORED_EVENTS } from './ignored-events.ts'
-import { exitCodeOf, isForcing, isStopping, isWaitingForSomething, placeOf, regionOf, severity, stopOf } from './life-views.ts'
+import { exitCodeOf, isStopping, isWaitingForSomething, placeOf, regionOf, severity, stopOf } from './life-views.ts'
 import { PROMPT } from './lifecycle-timed.ts'
 import { hasItsLimits } from './limit-properties.ts'
 import { AWAITS_MUX_SIGNAL, muxProperties } from './mux-properties.ts'
 import { cutOnlyAfter, firesOnSuccess } from './order-properties.ts'
 import { specifiedWiring } from './specified.ts'
+import { isStartBounded, startsBeforeStop } from './start-properties.ts'
+import { askersAreHeard, hasItsProfile, registrationsAreTaken, saysItsEnd, secondCrashMeansNow, secondMeansNow } from './stop-properties.ts'
 import { everyEdgeTaken } from './wiring-coverage.ts'
 import { beginsItsWork, begunBefore, endsByItsWork, isAtWork } from './work-properties.ts'
 
@@ -294,161 +282,3 @@ const HOOK_PHASES = [
 const hasBegun = (root: ActorView): boolean => isStopping(root) || regionOf(root, 'start') === 'started'
 const isListening = (root: ActorView): boolean =>
   placeOf(root, 'bind') === 'fired' && ['close-listener', 'close-listener-after-drain'].every((phase) => placeOf(root, phase) !== 'fired')
-
-function secondMeansNow(before: ActorView, after: ActorView, { choice }: Edge): boolean {
-  const isSecond =
-    (choice.event.type === 'stop.now' && regionOf(before, 'stop') === 'requested') ||
-    (choice.event.type === 'process.signalled' && regionOf(before, 'second-signal') === 'armed')
-  return choice.kind !== 'event' || !isSecond || isForcing(after)
-}
-
-type Crash = Extract<LifecycleInEvent, { type: 'process.crashed' }>
-
-/**
- * The states: none, the origin of the first crash, `armed` when its echoes are over, `due` when the
- * end by force has to come in this step, `over`.
- */
-function secondCrashMeansNow(): Monitor {
-  return {
-    initial: 'none',
-    heard: (state, { kind, event, path }) => {
-      if (state === 'over') return state
-      if (kind === 'timer' && path.text === '' && event.type.startsWith('xstate.after.crashDebounce.')) return 'armed'
-      if (kind !== 'event' || event.type !== 'process.crashed') return state
-      const { origin } = event.object as unknown as Crash
-      if (state === 'none') return origin
-      return state === origin ? state : 'due'
-    },
-    next: (state, effect) => {
-      const fact = factOf(effect)
-      if (fact?.type !== 'forced' && fact?.type !== 'ended') return state
-      const isEarly = state !== 'over' && state !== 'due' && fact.type === 'forced' && fact.why === 'second-crash'
-      return isEarly ? broken('an echo of the first crash ends the life by force') : 'over'
-    },
-    atRest: (state) => (state === 'due' ? 'a second crash does not end the life by force' : undefined),
-  }
-}
-
-const startsBeforeStop = (): Monitor => ({
-  initial: '',
-  next: (stopped, effect) => {
-    const signal = signalOf(effect)
-    if (signal === 'Start' && stopped !== '') return broken('Start is said after StopRequested')
-    return signal === 'StopRequested' ? 'stopped' : stopped
-  },
-})
-
-function saysItsEnd(before: ActorView, after: ActorView, { effects }: Edge): true | string {
-  const said = effects.map(factOf).find((fact) => fact?.type === 'ended')
-  if (!isDone(after) || isDone(before)) return said === undefined || 'the life says that it is over, and goes on'
-  if (said?.type !== 'ended') return 'the life is over, and has not said so'
-  const { exitCode } = after.output as { readonly exitCode: number }
-  return said.exitCode === exitCode || `the life is over with exit code ${exitCode}, and says ${said.exitCode}`
-}
-
-const ASKERS: readonly string[] = ['stop.requested', 'process.signalled', 'process.crashed', 'listener.died', 'start.refused']
-
-function askersAreHeard(before: ActorView, after: ActorView, { choice, effects }: Edge): boolean {
-  if (isDone(after) || isForcing(before)) return true
-  // A start is refused only once, and before it.
-  const isAsker = choice.kind === 'event' && ASKERS.includes(choice.event.type)
-  const asks = isAsker && (choice.event.type !== 'start.refused' || regionOf(before, 'start') === 'idle')
-  const isSaid = effects.some((effect) => ['StopRequested', 'PostStartHookFailed', 'StartFailed'].includes(signalOf(effect) ?? ''))
-  const hasFailed = choice.kind === 'outcome' && isPostStartHook(choice) && choice.event.type.startsWith('xstate.error.')
-  return !(asks || isSaid || hasFailed) || isStopping(after)
-}
-
-function registrationsAreTaken(before: ActorView, after: ActorView, { choice }: Edge): boolean {
-  if (choice.kind !== 'event' || isDone(after) || isForcing(before)) return true
-  const event = choice.event.object as LifecycleInEvent
-  const { preShutdownHooks, destroyFunctions, profiles } = after.context as LifecycleContext
-  if (event.type === 'pre-shutdown-hooks.changed') return canonical(preShutdownHooks, 'hooks') === canonical(event.hooks, 'hooks')
-  if (event.type === 'destroy-functions.changed')
-    return canonical(destroyFunctions, 'functions') === canonical(event.functions, 'functions')
-  if (event.type === 'budget.changed') {
-    const due = isStopping(before) ? (before.context as LifecycleContext).profiles : event.profiles
-    return canonical(profiles, 'profiles') === canonical(due, 'profiles')
-  }
-  return true
-}
-
-/** Stated apart from the machines: docs/architecture.md, and V10 of docs/divergences.md. */
-const START_BOUND_MS = 10_000
-const ECHO_MS = 500
-
-function isStartBounded(wiring: Wiring): (root: ActorView) => true | string {
-  const phases = Object.entries(wiring).flatMap(([phase, { lane, workKind, unbounded = false }]) =>
-    lane === 'start' && workKind !== 'regions' ? [{ phase, bound: `startBound.lifecycle.running.${stateKey(phase)}`, unbounded }] : [],
-  )
-  return (root) => {
-    const isPending = (event: string, ms: number): boolean =>
-      root.timers.some((timer) => timer.event.type.startsWith(`xstate.after.${event}.`) && timer.delayMs === ms)
-    if (regionOf(root, 'second-signal') === 'debouncing' && !isPending('signalDebounce', ECHO_MS))
-      return `the echo of a signal is not waited for ${ECHO_MS} ms`
-    if (['rejected', 'thrown'].includes(regionOf(root, 'crash') as string) && !isPending('crashDebounce', ECHO_MS))
-      return `the echo of a crash is not waited for ${ECHO_MS} ms`
-    for (const { phase, bound, unbounded } of phases)
-      if (placeOf(root, phase) === 'working' && isPending(bound, START_BOUND_MS) === unbounded)
-        return `${phase} has ${unbounded ? 'a' : 'no'} bound of ${START_BOUND_MS} ms`
-    return true
-  }
-}
-
-function hasItsProfile(root: ActorView): true | string {
-  const stop = stopOf(root)
-  if (!stop) return true
-  const { profiles } = root.context as LifecycleContext
-  const { kind } = stop.reason
-  const allowed =
-    kind === 'crash'
-      ? [profiles.crash]
-      : kind === 'start-failed'
-        ? [profiles.startFailed]
-        : kind === 'os-signal'
-          ? [profiles.default, profiles.interactive]
-          : [profiles.default]
-  const own = canonical(stop.profile, 'profile')
-  return allowed.some((profile) => canonical(profile, 'profile') === own) || `a stop by ${kind} has the budget of another kind`
-}
-
-/**
- * An answer that ends a phase is independent of one that ends another. Effects of one phase are
- * not: one may replace the other. Nor are answers that ask for a stop, which ends start-up wherever
- * it stands, or those of post-start hooks, which are ended by how far the stop has come: of those,
- * only the weaker `confluence/independent` holds.
- */
-function areAnswersOfTwoPhases(wiring: Wiring): (one: Choice, other: Choice) => boolean {
-  const failsStart = mayFailStart(wiring)
-  const isAnswer = (choice: Choice): boolean => choice.kind === 'outcome' && !isOfPostStartHooks(choice) && !failsStart(choice)
-  return (one, other) => isAnswer(one) && isAnswer(other) && ownerOf(one) !== ownerOf(other)
-}
-
-/** A failure of one of these phases, or the end of its bound, asks for a stop. */
-function mayFailStart(wiring: Wiring): (choice: Choice) => boolean {
-  const owners = new Set(Object.entries(wiring).flatMap(([phase, { onFailure }]) => (onFailure === 'StartFailed' ? [stateKey(phase)] : [])))
-  return (choice) => owners.has(ownerOf(choice)) && (choice.kind === 'timer' || choice.event.type.startsWith('xstate.error.'))
-}
-
-const isPostStartHook = ({ path }: Choice): boolean => path.id.startsWith(POST_START_HOOK)
-/**
- * A hook, or what tells all of them to end: with AdminClosed nothing of theirs is waited for any
- * more.
- */
-const isOfPostStartHooks = (choice: Choice): boolean => isPostStartHook(choice) || choice.path.id === ABORT_POST_START_HOOKS
-/** The child of the root below which something happens. */
-const ownerOf = ({ path }: Choice): string => path.text.split('/')[0] as string
-
-/**
- * Neither asks for a stop, of which the first decides, nor is an instant of the budget, which cuts
- * what has begun by then.
- */
-function areQuiet(wiring: Wiring): (one: Choice, other: Choice) => boolean {
-  const failsStart = mayFailStart(wiring)
-  const isQuiet = (choice: Choice): boolean => {
-    const { kind, path, event } = choice
-    if (kind === 'event') return event.type === 'readyz.passed'
-    if (kind === 'timer' && path.text === '') return false
-    return !failsStart(choice) && !(isPostStartHook(choice) && event.type.startsWith('xstate.error.'))
-  }
-  return (one, other) => isQuiet(one) && isQuiet(other) && ownerOf(one) !== ownerOf(other)
-}
