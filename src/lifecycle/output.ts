@@ -38,7 +38,7 @@ export class Output {
     this.#isForPeople = host.process === process && isForPeople(chosen.pretty, process)
   }
 
-  /** @param isRun whether the life has the process to itself */
+  /** @param isRun whether `run()` was called */
   async openLogger(isRun: boolean): Promise<Logger | false> {
     const { logger } = this.#chosen
     if (logger !== undefined) return logger
@@ -50,7 +50,7 @@ export class Output {
 
   /**
    * Whether there is nothing that errors are logged to, although the user has not asked for that.
-   * @param isRun whether the life has the process to itself
+   * @param isRun whether `run()` was called
    */
   hasNoLogger(isRun: boolean): boolean {
     return this.#chosen.logger === undefined && !this.#log.isForAll && !this.#isPretty(isRun)

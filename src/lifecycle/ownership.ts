@@ -7,7 +7,7 @@ export class Ownership {
     this.#isTaken = true
   }
 
-  /** Gives the servers back; before {@link take} it does nothing. */
+  /** Gives the process back; before {@link take} it does nothing. */
   release(): void {
     if (this.#isTaken) this.#release.abort()
   }
