@@ -4,6 +4,7 @@ import type { Server as HttpsServer } from 'node:https'
 import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
 import { onProcessIdle } from './actors/process-idle.ts'
+import { allOrNone } from './base/disposables.ts'
 import { optionError } from './base/errors.ts'
 import { olderOf } from './http/older.ts'
 import { transportOf } from './http/transports.ts'
@@ -89,7 +90,7 @@ export function attachLifecycleOn(
     log,
     observe: observationOf,
   })
-  const gates = takeOverAll(life, servers)
+  const gates = allOrNone(servers, (server) => life.takeOver(server))
   for (const listener of listeners) {
     // What gives sockets to one of them may give them to the others much later.
     listener.onGiven(() => {
@@ -104,18 +105,15 @@ export function attachLifecycleOn(
       ;(host.clock.setTimeout(throwUnheard, PATIENCE_MS) as { unref?: () => void }).unref?.()
     })
   }
-  const giveBack = (): void => {
-    for (const gate of gates) gate[Symbol.dispose]()
-  }
   const dispose = (): void => {
     // What a listener has put in front of a gate goes first.
     for (const listener of listeners) listener.release()
-    giveBack()
+    gates[Symbol.dispose]()
     older?.release()
   }
   // A server that listens again, or gets another life, is an ordinary one.
   void life.ended.then(() => {
-    giveBack()
+    gates[Symbol.dispose]()
     for (const listener of listeners) listener.retire()
   })
   const asyncDispose = async (): Promise<void> => {
@@ -142,15 +140,3 @@ function serversOf(given: AttachableServer | readonly AttachableServer[]): reado
 }
 
 const isList = (given: AttachableServer | readonly AttachableServer[]): given is readonly AttachableServer[] => Array.isArray(given)
-
-/** Takes over all servers, or none if one refuses. */
-function takeOverAll(life: Lifecycle, servers: readonly AttachableServer[]): readonly Disposable[] {
-  const gates: Disposable[] = []
-  try {
-    for (const server of servers) gates.push(life.takeOver(server))
-    return gates
-  } catch (error) {
-    for (const gate of gates) gate[Symbol.dispose]()
-    throw error
-  }
-}

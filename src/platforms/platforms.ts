@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { disposedTogether } from '../base/disposables.ts'
 import type { StopReason } from '../base/events.ts'
 import { look } from '../base/look.ts'
 import { cloudRun } from './cloud-run.ts'
@@ -85,11 +86,7 @@ export function followLife(process: PlatformProcess, life: FollowedLife): void {
 export function onStopRequest(process: PlatformProcess, stop: (reason: StopReason) => void): Disposable {
   const specs: readonly PlatformSpec[] = PLATFORMS
   const listening = [cluster, ...specs].flatMap(({ stopRequests }) => stopRequests?.(process, stop) ?? [])
-  return {
-    [Symbol.dispose]: () => {
-      for (const one of listening) one[Symbol.dispose]()
-    },
-  }
+  return disposedTogether(listening)
 }
 
 /** When a platform kills a process that it has asked to end; undefined where that is not known. */

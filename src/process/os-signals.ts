@@ -1,3 +1,4 @@
+import { disposedTogether } from '../base/disposables.ts'
 import { sharedByCopies } from '../base/shared-by-copies.ts'
 import { SharedListeners } from '../base/shared-listeners.ts'
 
@@ -21,11 +22,7 @@ export function onStopSignal(
   listener: (signal: NodeJS.Signals) => void,
 ): Disposable {
   const listening = Array.from(signals, (signal) => listenersTo(signal).listen(source, listener))
-  return {
-    [Symbol.dispose]: () => {
-      for (const one of listening) one[Symbol.dispose]()
-    },
-  }
+  return disposedTogether(listening)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { isMainThread } from 'node:worker_threads'
 import type { Observable } from 'rxjs/internal/Observable'
 import type { Host, HostProcess } from '../actors/host.ts'
+import { disposedTogether } from '../base/disposables.ts'
 import { QuiesceError } from '../base/errors.ts'
 import { CRASH_EVENTS, type CrashEvent, errorRecord, type LifecycleEvent, type LifecycleFact, type StopReason } from '../base/events.ts'
 import type { Warning, WarningCode } from '../base/warnings.ts'
@@ -207,12 +208,6 @@ const OTHERS: WarningCode = 'WARN_OTHER_LISTENERS'
 const othersWarning = (events: readonly string[]): string =>
   `${events.join(', ')}: the program has a listener of its own, which runs too; if it ends the process, requests are cut and the end is not run`
 
-const disposeAll = (...all: readonly Disposable[]): Disposable => ({
-  [Symbol.dispose]: () => {
-    for (const one of all) one[Symbol.dispose]()
-  },
-})
-
 /**
  * A standard error without a reader is no crash of its own: what is said about a crash would be the
  * next crash, for ever, and faster than any promise settles. It stays so until the end of the
@@ -246,7 +241,7 @@ function ownCrashes(life: RunnableLife): Disposable {
   })
   if (process.hasUncaughtExceptionCaptureCallback?.()) captured()
   const warning = warnOfOthers(life, 'crashes', CRASH_EVENTS, (unnamed) => othersListenToCrashes(process, unnamed))
-  return disposeAll(warning, crashes)
+  return disposedTogether([warning, crashes])
 }
 
 const CAPTURED =

@@ -1,4 +1,5 @@
 import {
+  allOrNone,
   type Check,
   checkedCheckOptions,
   checkedFunction,
@@ -131,17 +132,8 @@ export class ApiServerRegistrations {
     checkedCheckOptions(on.length === 1 && on[0] === 'livez' ? 'livez' : 'readyz', name, options)
     checkFunction(`health check ${show(name)}`, name, check)
     const line: Line = { of: 'check', name, on, given: { check, options } }
-    const added: Disposable[] = []
-    const dispose = (): void => {
-      for (const one of added) one[Symbol.dispose]()
-    }
-    try {
-      for (const endpoint of on) added.push(this.#checks[endpoint].add(name, line))
-    } catch (thrown) {
-      dispose()
-      throw thrown
-    }
-    return this.#withLine(line, { [Symbol.dispose]: dispose })
+    const added = allOrNone(on, (endpoint) => this.#checks[endpoint].add(name, line))
+    return this.#withLine(line, added)
   }
 
   /**

@@ -1,6 +1,7 @@
 import { checkName } from '../../base/checked.ts'
 import type { Clock } from '../../base/clock.ts'
 import { didYouMean } from '../../base/did-you-mean.ts'
+import { allOrNone } from '../../base/disposables.ts'
 import { type Duration, parseDuration } from '../../base/duration.ts'
 import { QuiesceError, show } from '../../base/errors.ts'
 import { checkFields } from '../../base/fields.ts'
@@ -322,17 +323,7 @@ export class Health {
   }
 
   #addEverywhere(check: NamedCheck, livezDelayMs: number): Disposable {
-    const added: Disposable[] = []
-    const dispose = (): void => {
-      for (const one of added) one[Symbol.dispose]()
-    }
-    try {
-      for (const endpoint of this.#all) added.push(endpoint.add(check, endpoint === this.#endpoints.livez ? livezDelayMs : 0))
-    } catch (thrown) {
-      dispose()
-      throw thrown
-    }
-    return { [Symbol.dispose]: dispose }
+    return allOrNone(this.#all, (endpoint) => endpoint.add(check, endpoint === this.#endpoints.livez ? livezDelayMs : 0))
   }
 }
 
