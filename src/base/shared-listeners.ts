@@ -5,20 +5,17 @@
  */
 export class SharedListeners<Source extends object, Args extends readonly unknown[]> {
   readonly #install: (source: Source, notify: (...args: Args) => void) => () => void
-  readonly #bySource = new WeakMap<Source, { readonly listeners: Map<(...args: Args) => void, boolean>; readonly uninstall: () => void }>()
+  readonly #bySource = new WeakMap<Source, { readonly listeners: Set<(...args: Args) => void>; readonly uninstall: () => void }>()
 
   /** @param install listens at `source`, and returns what takes that back */
   constructor(install: (source: Source, notify: (...args: Args) => void) => () => void) {
     this.#install = install
   }
 
-  /**
-   * Calls back until disposed; disposing twice does nothing.
-   * @param isLast behind all that are not
-   */
-  listen(source: Source, listener: (...args: Args) => void, isLast = false): Disposable {
+  /** Calls back until disposed; disposing twice does nothing. */
+  listen(source: Source, listener: (...args: Args) => void): Disposable {
     const shared = this.#bySource.get(source) ?? this.#begin(source)
-    shared.listeners.set(listener, isLast)
+    shared.listeners.add(listener)
     return {
       [Symbol.dispose]: () => {
         if (!shared.listeners.delete(listener) || shared.listeners.size > 0) return
@@ -34,9 +31,9 @@ export class SharedListeners<Source extends object, Args extends readonly unknow
   }
 
   #begin(source: Source) {
-    const listeners = new Map<(...args: Args) => void, boolean>()
+    const listeners = new Set<(...args: Args) => void>()
     const uninstall = this.#install(source, (...args) => {
-      for (const [listener] of [...listeners].sort(([, a], [, b]) => Number(a) - Number(b))) listener(...args)
+      for (const listener of [...listeners]) listener(...args)
     })
     const shared = { listeners, uninstall }
     this.#bySource.set(source, shared)

@@ -107,6 +107,20 @@ describe('the exit of the process', () => {
     await life.stop()
   })
 
+  test('is logged before a logger writes, at the exit, what it has kept: pino does where it is not synchronous', async () => {
+    const process = new FakeProcess()
+    const kept: string[] = []
+    const written: string[] = []
+    process.on('exit', () => void written.push(...kept.splice(0)))
+    const line = (_: object, message: string): void => void kept.push(message)
+    const { life } = lifeIn(process, { logger: { debug: line, info: line, warn: line, error: line } })
+    await life.start()
+    expect(() => process.exit(3)).toThrow('process.exit(3)')
+    expect(written).toContain('ending by force')
+    expect(kept).toEqual([])
+    await life.stop()
+  })
+
   test('flushes no logger of the user’s, which says no way to do so in time', async () => {
     const process = new FakeProcess()
     const flushes: string[] = []
