@@ -220,6 +220,19 @@ describe('a stop', () => {
     expect(await raw.closed()).toBe('ended')
   })
 
+  test('no timer is left of a connection that was broken off with a request on it', async () => {
+    const clock = new VirtualClock()
+    const { t, port } = await listening(() => undefined, { deadline: '4s' }, clock)
+    const client = await RawH2Client.open(port)
+    client.request(1, { ':method': 'POST' }, { endStream: false })
+    await expect.poll(() => t.life.counts().requests, POLL).toBe(1)
+    expect(await t.end(t.life.stop())).toMatchObject({ exitCode: 5, connections: { forced: 1 } })
+    await client.closed()
+    // Node closes what was on it behind it.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    expect(clock.pending).toBe(0)
+  })
+
   test('half a head that never becomes a request is not among what was done', async () => {
     const server = createServer(ok)
     let session: ServerHttp2Session | undefined

@@ -181,8 +181,9 @@ export class Leaving {
 
   /** Ends the connection when nothing is outstanding any more, and no stream is open. */
   ifIdle(): void {
-    const { connection, hasStreams } = this.#wire
-    if (!connection.isIdle || connection.isEnding) return
+    const { connection, socket, hasStreams } = this.#wire
+    // Streams close behind their socket: a wait that begins then is never cancelled.
+    if (!connection.isIdle || connection.isEnding || socket.destroyed) return
     if (connection.wasNotified) {
       // The last frame of a stream is sent after its 'close'.
       if (this.#hasPeerLeft && !hasStreams) {
