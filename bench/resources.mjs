@@ -7,9 +7,15 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { givenArguments, refuseUsage } from '../scripts/usage.mjs'
 
 const WIDGETS = '/apis/bench.example/v1/namespaces/default/widgets'
-const isQuick = process.argv.includes('quick')
+const { positionals } = givenArguments({ allowPositionals: true })
+const [what = ''] = positionals
+// `serve` is what it starts itself with.
+if (positionals.length > 1 || !['', 'quick', 'serve'].includes(what))
+  refuseUsage(`got ${JSON.stringify(positionals.join(' '))}, allowed: quick, or nothing`)
+const isQuick = what === 'quick'
 const scaled = (/** @type {number} */ count) => (isQuick ? Math.ceil(count / 10) : count)
 const LANES = 8
 const WRITES = 5
@@ -22,7 +28,7 @@ const widget = (at, size = 1) => ({
   spec: { size, color: 'green', note: 'as many characters as a short sentence has, so that it is like others' },
 })
 
-if (process.argv[2] === 'serve') await serve()
+if (what === 'serve') await serve()
 else await bench()
 
 async function serve() {

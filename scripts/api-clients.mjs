@@ -7,12 +7,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { clientPrograms } from '../test/api-clients/programs.mjs'
 import { runClient } from '../test/api-clients/world.mjs'
+import { givenArguments, refuseUsage } from './usage.mjs'
 
+const { positionals: chosen } = givenArguments({ allowPositionals: true })
 const folder = mkdtempSync(join(tmpdir(), 'quiesce-api-clients-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
-const chosen = process.argv.slice(2)
-for (const [name, command] of Object.entries(clientPrograms(folder))) {
+const programs = Object.entries(clientPrograms(folder))
+const unknown = chosen.find((each) => !programs.some(([name]) => name.startsWith(each)))
+if (unknown !== undefined)
+  refuseUsage(`got ${JSON.stringify(unknown)}, allowed: the beginning of ${programs.map(([name]) => name).join(', ')}`)
+for (const [name, command] of programs) {
   if (chosen.length > 0 && !chosen.some((each) => name.startsWith(each))) continue
   const { wrong, events } = await runClient(command())
   console.log(`${name}: ${wrong === '' ? `${events} events, each once` : wrong}`)

@@ -17,12 +17,16 @@ import { readTable, writeTable } from './mutation/code/table.mjs'
 import { areaOf, testsOf } from './mutation/code/tests.mjs'
 import { tryTogether } from './mutation/code/together.mjs'
 import { drawn } from './mutation/random.mjs'
+import { givenArguments, refuseUsage, wholeNumber } from './usage.mjs'
 
 const DOCUMENT = new URL('../docs/mutation-code.md', import.meta.url)
 /** The order of the mutants is the same in every run. */
 const SEED = 1
 
-const [how = '', match = ''] = process.argv.slice(2)
+const { positionals } = givenArguments({ allowPositionals: true })
+const [how = '', match = '', ...more] = positionals
+if (more.length > 0) refuseUsage(`got ${JSON.stringify(more[0])}, allowed: at most two arguments`)
+const most = ['', 'again', 'list', 'document'].includes(how) ? undefined : wholeNumber('how many, or again, list or document', how)
 const all = codeMutants()
 const known = readTable()
 const table = new Map(all.flatMap(({ id }) => (known.has(id) ? [[id, known.get(id) ?? null]] : [])))
@@ -34,7 +38,7 @@ else process.exitCode = (await run()) ? 0 : 1
 async function run() {
   const isNew = ({ id = '' }) => !table.has(id)
   const isWanted = ({ id = '' }) => (process.env['SURVIVORS'] ? table.get(id) === null : true)
-  const chosen = how === 'again' ? asked.filter(isWanted) : asked.filter(isNew).slice(0, how === '' ? undefined : Number(how))
+  const chosen = how === 'again' ? asked.filter(isWanted) : asked.filter(isNew).slice(0, most)
   console.log(`${chosen.length} of ${all.length} mutants`)
   for (const files of areasOf(chosen)) {
     let begun = performance.now()

@@ -17,33 +17,41 @@ import { allMutants } from './mutation/mutants.mjs'
 import { caughtByOf } from './mutation/pool.mjs'
 import { drawn } from './mutation/random.mjs'
 import { readTable, writeTable } from './mutation/table.mjs'
+import { givenArguments, refuseUsage, wholeNumber } from './usage.mjs'
 
 const DOCUMENT = new URL('../docs/mutation.md', import.meta.url)
-const SAMPLE = 40
 
 /** @typedef {import('./mutation/table.mjs').Table} Table */
 
 const names = allMutants().map(({ id }) => id)
 const table = readTable()
-const [first, second] = process.argv.slice(2)
+const { values, positionals } = givenArguments({
+  allowPositionals: true,
+  options: { new: { type: 'boolean' }, document: { type: 'boolean' }, check: { type: 'boolean' } },
+})
+const [first] = positionals
+const chosen = Object.keys(values)
+if (chosen.length > 1 || positionals.length > 1 || (first !== undefined && chosen.length > 0 && !values.check))
+  refuseUsage(
+    `got ${[...chosen.map((name) => `--${name}`), ...positionals].join(' ')}, allowed: one of TEXT, --new, --document, --check [N]`,
+  )
+const sample = values.check ? wholeNumber('--check', first ?? '40', 1) : 0
+const asked = values.check || first === undefined ? names : names.filter((name) => name.includes(first))
+if (asked.length === 0) refuseUsage(`got ${JSON.stringify(first)}, allowed: a part of the name of a mutant`)
 const begun = performance.now()
 const isGood = await done()
 console.log(`${Math.round((performance.now() - begun) / 1000)} s`)
 process.exitCode = isGood ? 0 : 1
 
 function done() {
-  if (first === '--check') return check(Number(second ?? SAMPLE))
-  if (first === '--document') return write()
-  if (first === undefined) return run(names, true)
-  if (first === '--new')
+  if (values.check) return check(sample)
+  if (values.document) return write()
+  if (values.new)
     return run(
       names.filter((name) => table.get(name)?.life === '' || !table.has(name)),
       true,
     )
-  return run(
-    names.filter((name) => name.includes(first)),
-    false,
-  )
+  return run(asked, first === undefined)
 }
 
 /** @param {readonly string[]} asked @param {boolean} isKept each answer at once, so that a run that is broken off is not lost */

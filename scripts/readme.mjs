@@ -28,6 +28,7 @@ import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { pack } from './pack.mjs'
+import { givenArguments } from './usage.mjs'
 
 /** Of the package, where it has been packed just now. */
 const { TARBALL } = process.env
@@ -366,15 +367,16 @@ function killGroup(child, signal) {
 }
 
 async function main() {
-  const [first, ...more] = process.argv.slice(2)
-  if (first === '--print-test') {
+  const { values, positionals } = givenArguments({ allowPositionals: true, options: { 'print-test': { type: 'boolean' } } })
+  if (values['print-test']) {
     const tests = blocksOf('README.md').filter(({ directive }) => directive === 'test')
     if (tests.length !== 1) throw new Error(`README.md: expected one <!-- test --> block, found ${tests.length}`)
     console.log(tests[0]?.text)
     return
   }
   const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((file) => join('docs', file))
-  const files = first ? [first, ...more].map((file) => relative(root, file)) : ['README.md', ...docs.filter((file) => file.endsWith('.md'))]
+  const files =
+    positionals.length > 0 ? positionals.map((file) => relative(root, file)) : ['README.md', ...docs.filter((file) => file.endsWith('.md'))]
   const documents = files.filter((file) => file === 'README.md' || blocksOf(file).some(({ directive }) => directive === 'run'))
   const folder = join(root, '.results/package')
   const tarballs = {

@@ -27,7 +27,7 @@ describe('a script', () => {
       expect(answerOf(script, '--nope')).toEqual({
         status: 2,
         stdout: '',
-        stderr: expect.stringMatching(new RegExp(`^${name}: Unknown option '--nope', allowed: --.+\\n$`)),
+        stderr: expect.stringMatching(new RegExp(`^${name}: Unknown option '--nope', allowed: (?:--.+|none)\\n$`)),
       })
     },
   )
@@ -40,6 +40,16 @@ describe('a script', () => {
     ['bench/overhead.mjs', ['--generations', ''], 'overhead.mjs: --generations: got "", allowed: a whole number from 1'],
     ['scripts/soak.mjs', ['--seed', '--minutes'], "soak.mjs: Option '--seed' argument is ambiguous, allowed: --minutes, --seed"],
     ['scripts/house.mjs', ['x'], "house.mjs: Unexpected argument 'x', allowed: --json, --all"],
+    ['scripts/mutation.mjs', ['--check', 'x'], 'mutation.mjs: --check: got "x", allowed: a whole number from 1'],
+    ['scripts/mutation.mjs', ['--new', '--check'], 'mutation.mjs: got --new --check, allowed: one of TEXT, --new, --document, --check [N]'],
+    ['scripts/mutation.mjs', ['nothing'], 'mutation.mjs: got "nothing", allowed: a part of the name of a mutant'],
+    ['scripts/mutation-code.mjs', ['lst'], 'mutation-code.mjs: how many, or again, list or document: got "lst", allowed: a whole number'],
+    [
+      'scripts/api-clients.mjs',
+      ['rust'],
+      'api-clients.mjs: got "rust", allowed: the beginning of go informer, go watch, js informer, python watch',
+    ],
+    ['bench/resources.mjs', ['fast'], 'resources.mjs: got "fast", allowed: quick, or nothing'],
   ])('refuses what it cannot use: %s %j', (script, args, why) => {
     expect(answerOf(script, ...args)).toEqual({ status: 2, stdout: '', stderr: `${why}\n` })
   })
