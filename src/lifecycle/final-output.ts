@@ -1,5 +1,6 @@
 import type { HostProcess } from '../actors/host.ts'
 import { formatDuration } from '../base/duration.ts'
+import { show } from '../base/errors.ts'
 import { RESERVES_DEFAULT_MS } from '../base/stop-profile.ts'
 import type { WarningCode } from '../base/warnings.ts'
 import type { EventLog } from '../log/event-log.ts'
@@ -96,9 +97,11 @@ export class FinalOutput {
   /** The log itself cannot say how it ended. */
   sayLostLines(exitCode: ExitCode): void {
     this.#amendReport(exitCode)
-    const lost = this.#context.log.lostLines()
-    if (lost > 0)
-      sayWithCode(this.#context.process.stderr, 'WARN_LOG_LOST', `${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost`)
+    const { log, process } = this.#context
+    const lost = log.lostLines()
+    if (lost === 0) return
+    const why = log.whyRefused === undefined ? '' : `: the option logger failed with ${show(log.whyRefused)}`
+    sayWithCode(process.stderr, 'WARN_LOG_LOST', `${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost${why}`)
   }
 
   /**

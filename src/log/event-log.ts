@@ -1,3 +1,4 @@
+import { toError } from '../base/errors.ts'
 import type { LifecycleEvent } from '../base/events.ts'
 import { logEvents } from './log-events.ts'
 import type { LogContext } from './log-lines.ts'
@@ -16,6 +17,9 @@ export class EventLog {
   #opening: Promise<void> = Promise.resolve()
   #write: ((event: LifecycleEvent) => void) | undefined
   #hasFailed = false
+  /** Lines that its logger did not take. */
+  #refusals = 0
+  #whyRefused: string | undefined
 
   constructor(openLogger: () => Promise<Logger | false>, context: LogContext) {
     this.#openLogger = openLogger
@@ -57,7 +61,7 @@ export class EventLog {
       this.#hasFailed = true
       throw error
     } finally {
-      const write = this.#logger ? logEvents(this.#logger, this.#context) : () => {}
+      const write = this.#logger ? logEvents(this.#logger, this.#context, this.#lost) : () => {}
       for (const event of this.#kept.splice(0)) write(event)
       this.#write = write
     }
@@ -69,20 +73,20 @@ export class EventLog {
   }
 
   debug(fields: object, message: string): void {
-    if (this.#logger) writeLine(this.#logger, 'debug', fields, message)
+    if (this.#logger) writeLine(this.#logger, 'debug', fields, message, this.#lost)
   }
 
   /** Writes a line for what is no event, because it must not stand in a report. */
   info(fields: object, message: string): void {
-    if (this.#logger) writeLine(this.#logger, 'info', fields, message)
+    if (this.#logger) writeLine(this.#logger, 'info', fields, message, this.#lost)
   }
 
   warn(fields: object, message: string): void {
-    if (this.#logger) writeLine(this.#logger, 'warn', fields, message)
+    if (this.#logger) writeLine(this.#logger, 'warn', fields, message, this.#lost)
   }
 
   error(fields: object, message: string): void {
-    if (this.#logger) writeLine(this.#logger, 'error', fields, message)
+    if (this.#logger) writeLine(this.#logger, 'error', fields, message, this.#lost)
   }
 
   lastFlushAgeMs(): number {
@@ -90,7 +94,17 @@ export class EventLog {
   }
 
   lostLines(): number {
-    return this.#numberOf('lostLines')
+    return this.#refusals + this.#numberOf('lostLines')
+  }
+
+  /** Why its logger did not take the first of the lines that it refused. */
+  get whyRefused(): string | undefined {
+    return this.#whyRefused
+  }
+
+  readonly #lost = (thrown: unknown): void => {
+    this.#refusals++
+    this.#whyRefused ??= toError(thrown).message
   }
 
   /**

@@ -6,9 +6,10 @@ import { type Logger, writeLine } from './logger.ts'
  * A sink that writes lifecycle events to a logger: upstream's signals with upstream's names and
  * messages, in the order they fired, at info; everything of ours at debug, unless an operator has
  * to know. Never throws.
+ * @param lost is told why the logger did not take a line
  * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
  */
-export function logEvents(logger: Logger, context: LogContext): (event: LifecycleEvent) => void {
+export function logEvents(logger: Logger, context: LogContext, lost: (thrown: unknown) => void): (event: LifecycleEvent) => void {
   let reason: object | undefined
   /** The phases that fail because of their hooks: each hook has said why. */
   const said = new Set<string>()
@@ -22,7 +23,7 @@ export function logEvents(logger: Logger, context: LogContext): (event: Lifecycl
       : recordOf(event, { ...context, reason })
     // Of a start that has failed nothing is drained: what has failed is what there is to know.
     const isOfNothing = level === 'info' && (event.type === 'signal' || event.type === 'drained') && isFailedStart(reason)
-    writeLine(logger, isOfNothing ? 'debug' : level, fields, message)
+    writeLine(logger, isOfNothing ? 'debug' : level, fields, message, lost)
   }
 }
 

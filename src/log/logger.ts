@@ -47,16 +47,23 @@ export interface LoggerCounts {
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 /**
- * Writes one line. The logger is the user's: when it throws or rejects, the error is ignored,
- * because there is nowhere left to report it, and a log line is no reason to end differently.
+ * Writes one line. The logger is the user's: when it throws or rejects, the line is lost, which is
+ * no reason to end differently.
+ * @param lost is told why
  */
-export function writeLine(logger: Logger, level: Exclude<LogLevel, 'silent'>, fields: object, message: string): void {
+export function writeLine(
+  logger: Logger,
+  level: Exclude<LogLevel, 'silent'>,
+  fields: object,
+  message: string,
+  lost: (thrown: unknown) => void,
+): void {
   if (level === 'debug' && isConsole(logger)) return
   try {
     const answer: unknown = logger[level](fields, message)
-    if (isPromiseLike(answer)) Promise.resolve(answer).catch(() => {})
-  } catch {
-    // As above.
+    if (isPromiseLike(answer)) Promise.resolve(answer).catch(lost)
+  } catch (thrown) {
+    lost(thrown)
   }
 }
 

@@ -50,14 +50,22 @@ test('a logger that cannot be opened is told to whoever opens it, and costs noth
   await failing.flush()
 })
 
-test('a logger that throws costs its own lines and nothing else', async () => {
-  const throws = (): never => {
-    throw new Error('disk full')
-  }
-  const t = newLife({ options: { logger: { debug: throws, info: throws, warn: throws, error: throws } } })
-  await t.life.start()
+test.each([
+  [
+    'throws',
+    (): never => {
+      throw new Error('disk full')
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('disk full'))],
+])('a logger that %s costs its own lines, which are counted, and nothing else', async (_, fails) => {
+  const t = newLife({ options: { logger: { debug: fails, info: fails, warn: fails, error: fails } } })
+  const ended = t.life.run()
+  await t.fired('PostStartHooksLaunched')
   expect((await t.get('/')).body).toBe('hello')
-  expect(await t.end()).toMatchObject({ exitCode: 0, errors: [] })
+  t.process.emit('SIGTERM')
+  expect(await t.end(ended)).toMatchObject({ exitCode: 0, errors: [], warnings: [{ details: { code: 'WARN_LOG_LOST' } }] })
+  expect(t.process.stderrText).toMatch(/^quiesce: \d+ log lines were lost: the option logger failed with "disk full" \[WARN_LOG_LOST\]\n$/)
 })
 
 /** A logger that writes nothing below a level, as pino does. */

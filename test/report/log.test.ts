@@ -19,12 +19,16 @@ interface Line {
 
 const plain: LogContext = { whileDraining: 'refuse', connectionTimeoutMs: 60_000, audit: undefined, wording: apiserverWording }
 
+const unexpected = (thrown: unknown): never => {
+  throw thrown
+}
+
 /** What a logger is told of these events. */
 function linesOf(events: readonly LifecycleEvent[], context = plain): Line[] {
   const lines: Line[] = []
   const level = (name: string) => (fields: object, message: string) => lines.push({ level: name, fields: { ...fields }, message })
   const logger = { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') }
-  const write = logEvents(logger, context)
+  const write = logEvents(logger, context, unexpected)
   for (const event of events) write(event)
   return lines
 }
@@ -38,7 +42,7 @@ describe('the log', () => {
   test('of a console has no debug lines', () => {
     const written: string[] = []
     const stdout = new Writable({ write: (chunk, _, done) => done(void written.push(String(chunk)) as undefined) })
-    const write = logEvents(new Console(stdout), plain)
+    const write = logEvents(new Console(stdout), plain, unexpected)
     for (const event of quietLife) write(event)
     const notified = written.join('')
     expect(notified).toContain('shutdown event')
@@ -211,8 +215,10 @@ describe('the log', () => {
     const broken = () => {
       throw new Error('disk full')
     }
-    const write = logEvents({ debug: broken, info: broken, warn: broken, error: broken }, plain)
+    const why: unknown[] = []
+    const write = logEvents({ debug: broken, info: broken, warn: broken, error: broken }, plain, (thrown) => void why.push(thrown))
     for (const event of badLife) write(event)
+    expect(why).toEqual(badLife.map(() => new Error('disk full')))
   })
 })
 
@@ -231,7 +237,7 @@ describe('the default logger', () => {
 
   test('writes one JSON line when it listens', async () => {
     const { logger, written } = await open()
-    const write = logEvents(logger, plain)
+    const write = logEvents(logger, plain, unexpected)
     write({ at: 0, type: 'listening', url: 'http://127.0.0.1:8080', address: '127.0.0.1', port: 8080, admin: false })
     write({ at: 0, type: 'listening', url: 'http://127.0.0.1:9090', address: '127.0.0.1', port: 9090, admin: true })
     write({ at: 0, type: 'listening', url: 'http://127.0.0.1:9230', address: '127.0.0.1', port: 9230, admin: true, inspector: true })
@@ -246,17 +252,17 @@ describe('the default logger', () => {
   test('names the type of an error, and leaves the event as it is', async () => {
     const { logger, written } = await open()
     const error = Object.freeze({ name: 'TypeError', message: 'broken', stack: 'TypeError: broken\n    at hook', code: 'E' })
-    logEvents(logger, plain)({ at: 0, type: 'error', where: 'hook', error })
+    logEvents(logger, plain, unexpected)({ at: 0, type: 'error', where: 'hook', error })
     await flushLogger(logger)
     expect(JSON.parse(written())).toMatchObject({ level: 50, where: 'hook', err: { ...error, type: 'TypeError' } })
   })
 
   test('is silent about ours unless asked', async () => {
     const quiet = await open()
-    logEvents(quiet.logger, plain)(signal('Serving'))
+    logEvents(quiet.logger, plain, unexpected)(signal('Serving'))
     expect(quiet.written()).toBe('')
     const curious = await open('debug')
-    logEvents(curious.logger, plain)(signal('Serving'))
+    logEvents(curious.logger, plain, unexpected)(signal('Serving'))
     expect(curious.written()).toContain('lifecycle signal')
   })
 
@@ -282,7 +288,7 @@ test('no line has a key twice in a logger that has a name and bindings of its ow
   expect(keysOf('{"a":{"b":"x"},"c":["\\"d\\":"],"a":1}')).toEqual(['a', 'c', 'a'])
   const lines: string[] = []
   const logger = pino({ name: 'shop', level: 'debug' }, { write: (line: string) => void lines.push(line) }).child({ team: 'a' })
-  const write = logEvents(logger, plain)
+  const write = logEvents(logger, plain, unexpected)
   for (const event of [...quietLife, ...badLife]) write(event)
   expect(lines.length).toBeGreaterThan(30)
   expect(lines.filter((line) => new Set(keysOf(line)).size < keysOf(line).length)).toEqual([])
