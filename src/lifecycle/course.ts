@@ -35,6 +35,22 @@ export interface CourseContext extends EffectSources {
 const UNSTARTED =
   'stop() of a life that was never started, whose server listens: pre-shutdown hooks were not run, clients were not told: call start() first'
 
+/**
+ * What every object seems to have, xstate takes for an event to send later, and fails in its
+ * middle.
+ * @throws QuiesceError ERR_START
+ */
+function refuseInherited(): void {
+  const inherited: string[] = []
+  for (const name in {}) inherited.push(name)
+  if (inherited.length === 0) return
+  throw new QuiesceError(
+    'ERR_START',
+    `Object.prototype has enumerable properties (${inherited.join(', ')}), so every object seems to have them, and no state machine can start: the code that adds them has to use Object.defineProperty(), which makes properties that are not enumerable`,
+    { inherited },
+  )
+}
+
 /** The course of a life: it begins, it is started, and it is stopped. */
 export class Course {
   readonly #context: CourseContext
@@ -56,6 +72,7 @@ export class Course {
     const { parts, root, health, registrations, recorder, log, finish, observer, record } = this.#context
     const { host, options } = parts
     if (root.hasBegun) return
+    refuseInherited()
     if (host.process === process) lifeBegun(process)
     health.endpoints.install()
     registrations.phases.close()
@@ -83,8 +100,8 @@ export class Course {
     if (signals.hasFired('Serving') && signals.hasFired('StopRequested'))
       throw new QuiesceError('ERR_TOO_LATE', 'start(): this life has been stopped, and runs once: create another one')
     if (!this.#isStarted) {
-      this.#isStarted = true
       this.begin()
+      this.#isStarted = true
       await this.#logOpened
       const { error } = startOutcome
       if (error !== undefined) causes.keep('start', error)
@@ -96,16 +113,16 @@ export class Course {
   /** See `Life.stop`. */
   stop(given?: string | StopOptions): Promise<Report> {
     const { parts, root, registrations, ended, record } = this.#context
+    const isUnstarted = !root.hasBegun
     let options: ReturnType<typeof readStopOptions>
     try {
       options = readStopOptions(given)
+      this.begin()
     } catch (error) {
       // Of a function that returns a promise nothing else is expected.
       return Promise.reject(toError(error))
     }
     const { reason, now, deadlineMs } = options
-    const isUnstarted = !root.hasBegun
-    this.begin()
     if (isUnstarted && parts.adopted?.some(({ server }) => server.listening)) record({ type: 'warning', message: UNSTARTED })
     const work = registeredIn(parts.options, registrations, root.wiring)
     root.send({

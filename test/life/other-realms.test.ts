@@ -1,7 +1,7 @@
 // A test runner's sandbox is a realm of its own: what node throws there is of another one, and in a
 // played browser so are the signals. Fails when: an error of another realm is taken for something
-// that is no error, code that obeys its signal is said to have failed, or a foreign signal is
-// refused, or ends a start.
+// that is no error, a life fails inside xstate because of what all objects inherit, code that obeys
+// its signal is said to have failed, or a foreign signal is refused, or ends a start.
 import { runInNewContext } from 'node:vm'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { isOwnAbort } from '#src/base/abort-error.ts'
@@ -55,5 +55,18 @@ test('a foreign signal completes the mux', async () => {
   expect(life.signal('MuxAndDiscoveryComplete').aborted).toBe(false)
   controller.abort()
   await expect.poll(() => life.signal('MuxAndDiscoveryComplete').aborted).toBe(true)
+  await life.stop()
+})
+
+test('what every object would have by Object.prototype is named, by whatever begins the life', async () => {
+  const named = { code: 'ERR_START', message: expect.stringContaining('(listed)') as string }
+  const life = createLife({ logger: false })
+  Object.defineProperty(Object.prototype, 'listed', { value: () => {}, enumerable: true, configurable: true })
+  // Vitest, too, looks at objects.
+  const ended = await Promise.allSettled([life.start(), life.stop(), life.run()]).finally(() =>
+    Reflect.deleteProperty(Object.prototype, 'listed'),
+  )
+  expect(ended).toMatchObject([{ reason: named }, { reason: named }, { reason: named }])
+  await life.start()
   await life.stop()
 })
