@@ -87,7 +87,8 @@ Prints how long requests, watches, hooks and connections have when a server is s
 Ctrl-C or by a crash, and where each number comes from. With --config it prints the plan of your server:
 export what createServer(), attachLifecycle() or createLife() returned. The server is not started. The file
 is loaded, so a port that it opens by itself is open meanwhile. The plan is for the platform that this
-command runs on. Without --config, use the flags of quiesce serve.`,
+command runs on. Without --config it has the flags of quiesce serve, and reads the same QUIESCE_* variables
+and the config file that QUIESCE_CONFIG names.`,
     flags: flagsOf(PLAN_FLAGS),
     exitCodes: [[0, 'printed'], [2, 'bad usage, or a server whose plan cannot be made'], UNWRITTEN, INTERNAL],
   },

@@ -10,7 +10,15 @@ import { UPSTREAM_WORDING } from '../options/rows/wording.ts'
 import { apiServerWording } from './api-server-program.ts'
 import type { Setting, Settings } from './arguments.ts'
 import { APP_ALLOWED } from './runnable.ts'
-import { flagsOfCommand, readAll, type Serving, type SettingsProblems, type SettingsSources } from './serving.ts'
+import {
+  flagsOfCommand,
+  readAll,
+  readAround,
+  type Serving,
+  type SettingsProblems,
+  type SettingsSource,
+  type SettingsSources,
+} from './serving.ts'
 import { messagesOf } from './settings.ts'
 
 export const LOG_OPTIONS = defineOptions({
@@ -97,6 +105,12 @@ const RUN = {
   problemsOf,
   completed: withUpstreamsWords,
 } as const
+
+/**
+ * What the environment of a command that serves sets, and the config file that is named there.
+ */
+export const settingsAround = (sources: Pick<SettingsSources, 'env' | 'readConfig'>): Promise<SettingsSource> =>
+  readAround({ ...RUN, own: composeOptions(SERVE_OPTIONS, RUN.own) }, sources)
 
 /**
  * Every flag of `quiesce serve`: those of the server's options, then those of the command alone.

@@ -8,13 +8,15 @@ import { planOf } from '../model/life/lifecycle-model.ts'
 import { flagsOf } from '../options/kit/flags.ts'
 import { type LifecycleOptions, resolveServerOptions } from '../options/options.ts'
 import type { DefaultDuration } from '../options/times.ts'
-import type { PlatformFacts } from '../platforms/platform.ts'
 import { readArguments } from './arguments.ts'
+import { sourcesOf } from './command-host.ts'
 import { firstLine } from './first-line.ts'
+import { settingsAround } from './flags.ts'
 import type { CliHost } from './host.ts'
 import { LIFE_MODULE_ALLOWED, readLifeModule } from './life-module.ts'
 import { PLAN_FLAGS, PLAN_OPTIONS, TIME_OPTIONS } from './plan-flags.ts'
 import { planText, printedPlan } from './printed-plan.ts'
+import type { SettingsSources } from './serving.ts'
 import { messagesOf, refusedBesideConfig, resolvedFrom, valuesOf } from './settings.ts'
 
 /**
@@ -22,8 +24,8 @@ import { messagesOf, refusedBesideConfig, resolvedFrom, valuesOf } from './setti
  * @throws QuiesceError for arguments that cannot be used and for a life that cannot be composed,
  * one line for every problem
  */
-export async function planCommand({ stdout, facts }: CliHost, args: readonly string[]): Promise<ExitCode> {
-  const { config, json, times, unsaid } = readPlanFlags(args, facts)
+export async function planCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
+  const { config, json, times, unsaid } = await readPlanFlags(await sourcesOf(host, args))
   const life = config === undefined ? builtIn(times) : (await readLifeModule('--config', config)).life
   // What has a plan is a Lifecycle: `isLife` knows it by that.
   const { options } = life as Lifecycle
@@ -33,7 +35,7 @@ export async function planCommand({ stdout, facts }: CliHost, args: readonly str
     { ...options, chosen: { ...options.chosen, ...ofBuiltIn(options.chosen, unsaid) } },
     composed(life, config),
   )
-  stdout.write(json ? `${JSON.stringify(printed, undefined, 2)}\n` : planText(printed))
+  host.stdout.write(json ? `${JSON.stringify(printed, undefined, 2)}\n` : planText(printed))
   return 0
 }
 
@@ -62,13 +64,17 @@ interface PlanFlags {
 }
 
 /** @throws QuiesceError ERR_OPTION_INVALID with one line for every problem */
-function readPlanFlags(args: readonly string[], facts: PlatformFacts): PlanFlags {
-  const { settings, problems } = readArguments('quiesce plan', flagsOf(PLAN_FLAGS), args)
-  const { resolved, problems: ofCommand } = resolvedFrom(PLAN_OPTIONS, settings)
+async function readPlanFlags({ args, facts, ...sources }: SettingsSources): Promise<PlanFlags> {
+  const given = readArguments('quiesce plan', flagsOf(PLAN_FLAGS), args)
+  const { resolved, problems: ofCommand } = resolvedFrom(PLAN_OPTIONS, given.settings)
+  // The server of a module has its options in its code, and may be run without this command.
+  const around = given.settings.has('config') ? undefined : await settingsAround(sources)
+  const settings = new Map([...(around?.settings ?? []), ...given.settings])
   const { options, problems: unread, wording } = valuesOf(TIME_OPTIONS, settings)
   const refused = messagesOf(() => resolveServerOptions(options, { ...wording, facts }))
   const all = [
-    ...problems,
+    ...given.problems,
+    ...(around?.problems ?? []),
     ...ofCommand,
     ...unread,
     ...refused,

@@ -67,10 +67,8 @@ export async function readAll<Server extends OptionTable, Own extends OptionTabl
   const { command, server, own, operandsMax, problemsOf, absent = {}, completed = (settings) => settings } = serving
   const flags = flagsOfCommand(serving)
   const fromArgs = readArguments(command, flags, sources.args, operandsMax, absent)
-  const fromEnv = readEnvironment(command, flags, sources.env, absent)
-  const file = fromArgs.settings.get('config') ?? fromEnv.settings.get('config')
-  const fromConfig = file ? await readConfig(command, flags, file, sources.readConfig, absent) : NOTHING
-  const given = new Map([...fromConfig.settings, ...fromEnv.settings, ...fromArgs.settings])
+  const around = await readAround(serving, sources, fromArgs.settings.get('config'))
+  const given = new Map([...around.settings, ...fromArgs.settings])
   const { outputs, inputs } = filesOf(flags, given)
   const [operand] = fromArgs.operands
   const app = operand === undefined ? [] : [{ label: operand, path: operand }]
@@ -79,7 +77,8 @@ export async function readAll<Server extends OptionTable, Own extends OptionTabl
   const { options, problems, wording } = valuesOf(server, settings)
   const { resolved, problems: ofCommand } = resolvedFrom(own, settings)
   const all = [
-    ...[fromArgs, fromEnv, fromConfig].flatMap((source) => source.problems),
+    ...fromArgs.problems,
+    ...around.problems,
     ...problems,
     ...problemsOf(options, { ...wording, facts: sources.facts }),
     ...ofCommand,
@@ -89,17 +88,37 @@ export async function readAll<Server extends OptionTable, Own extends OptionTabl
   return all.length > 0 ? { problems: [...new Set(all)] } : { options, own: resolved, operand, settings, wording }
 }
 
-interface Source {
+export interface SettingsSource {
   readonly settings: Settings
   readonly problems: readonly string[]
 }
 
-const NOTHING: Source = { settings: new Map(), problems: [] }
+const NOTHING: SettingsSource = { settings: new Map(), problems: [] }
+
+/**
+ * What is set without the command line: by the environment, and by a config file.
+ * @param named the file, when the command line names it
+ */
+export async function readAround(
+  serving: Pick<Serving<OptionTable, OptionTable>, 'command' | 'server' | 'own' | 'absent'>,
+  { env, readConfig: read }: Pick<SettingsSources, 'env' | 'readConfig'>,
+  named?: Setting,
+): Promise<SettingsSource> {
+  const { command, absent = {} } = serving
+  const flags = flagsOfCommand(serving)
+  const fromEnv = readEnvironment(command, flags, env, absent)
+  const file = named ?? fromEnv.settings.get('config')
+  const fromConfig = file ? await readConfig(command, flags, file, read, absent) : NOTHING
+  return {
+    settings: new Map([...fromConfig.settings, ...fromEnv.settings]),
+    problems: [...fromEnv.problems, ...fromConfig.problems],
+  }
+}
 
 const unknown = (command: string, label: string, what: string, near: string): string =>
   `${label}: unknown ${what}${near || `, see ${command} --help`}`
 
-function readEnvironment(command: string, flags: readonly Flag[], env: SettingsSources['env'], absent: AbsentFlags): Source {
+function readEnvironment(command: string, flags: readonly Flag[], env: SettingsSources['env'], absent: AbsentFlags): SettingsSource {
   const settings = new Map<string, Setting>()
   const problems: string[] = []
   const names = flags.map((flag) => flag.env)
@@ -122,8 +141,11 @@ async function readConfig(
   { given: path, label }: Setting,
   read: SettingsSources['readConfig'],
   absent: AbsentFlags,
-): Promise<Source> {
-  const refused = (allowed: string): Source => ({ settings: new Map(), problems: [`${label}: got ${show(path)}, allowed: ${allowed}`] })
+): Promise<SettingsSource> {
+  const refused = (allowed: string): SettingsSource => ({
+    settings: new Map(),
+    problems: [`${label}: got ${show(path)}, allowed: ${allowed}`],
+  })
   let config: unknown
   try {
     config = await read(String(path))

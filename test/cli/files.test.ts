@@ -1,5 +1,6 @@
 // The files that commands are given. Fails when: an output replaces what the command reads, or
-// another output; what an editor or a shell of Windows has written is refused, or not named.
+// another output; what an editor or a shell of Windows has written is refused, or not named; of a
+// name that stands twice one counts without a word.
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -13,6 +14,7 @@ const file = (name: string, content: string | Buffer = 'precious'): string => {
   return join(folder, name)
 }
 
+const signal = new AbortController().signal
 const sources = (...args: readonly string[]) => ({
   args,
   env: {},
@@ -72,9 +74,26 @@ describe('no output replaces', () => {
   })
 })
 
-describe('a file of Windows', () => {
-  const signal = new AbortController().signal
+describe('a name that stands twice in a config file', () => {
+  test.each([
+    ['port', '{"port": 1, "deadline": "5s", "port": 2}'],
+    ['wording.name', '{"port": 1, "wording": {"name": "port", "x": "\\\\\\"}", "n\\u0061me": "b"}}'],
+    ['list.a', '{"list": [{"a": 1}, {"a": 2, "b": "a\\":", "a": 3}]}'],
+  ])('is refused: %s', async (name, text) => {
+    await expect(readConfigFile(file(`twice-${name}.json`, text), signal)).rejects.toThrow(`it has ${name} twice, allowed: each name once`)
+  })
 
+  test('is refused in YAML as well', async () => {
+    await expect(readConfigFile(file('twice.yaml', 'port: 1\nport: 2'), signal)).rejects.toThrow('must be unique')
+  })
+
+  test('in objects of their own is none', async () => {
+    const value = { a: { a: 1, b: [{ a: 1 }, { a: 'a' }, 'a'] }, b: '{"a":1,"a":2}' }
+    expect(await readConfigFile(file('once.json', JSON.stringify(value)), signal)).toEqual(value)
+  })
+})
+
+describe('a file of Windows', () => {
   test.each(['json', 'yaml'])('may have a mark in front: %s', async (extension) => {
     expect(await readConfigFile(file(`bom.${extension}`, '\uFEFF{"port": 0}'), signal)).toEqual({ port: 0 })
   })

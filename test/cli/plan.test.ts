@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import type { Life } from '#src/lifecycle/life.ts'
 import { planOf } from '#src/model/life/lifecycle-model.ts'
 import type { ServerOptions } from '#src/options/options.ts'
-import { folderOfTheseTests, runCommand } from '../support/run-cli.ts'
+import { folderOfTheseTests, runCommand, runCommandIn } from '../support/run-cli.ts'
 
 const folder = folderOfTheseTests()
 const run = (...args: readonly string[]) => runCommand('plan', ...args)
@@ -114,6 +114,36 @@ describe('quiesce plan', () => {
       stops: { default: { shutdownDelay: 3_000, instants: { Forced: 40_000 } } },
       chosen: { deadline: { ms: 40_000, because: 'given' }, shutdownDelay: { ms: 3_000, because: 'given' } },
     })
+  })
+
+  test('reads what is set around a command that serves', async () => {
+    const path = join(folder, 'settings.json')
+    await writeFile(path, '{ "deadline": "30s", "last-call": "2s", "port": 9000 }')
+    const env = { QUIESCE_CONFIG: path, QUIESCE_DEADLINE: '20s', QUIESCE_KILL_AFTER: '50s', QUIESCE_EXPORT: 'app', QUIESCE_DEMO: 'true' }
+    const { code, out, err } = await runCommandIn(env, 'plan', '--kill-after=40s', '--json')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(JSON.parse(out)).toMatchObject({
+      chosen: {
+        killAfter: { ms: 40_000, because: 'given' },
+        deadline: { ms: 20_000, because: 'given' },
+        lastCall: { ms: 2_000, because: 'given' },
+        shutdownDelay: { ms: 0, because: 'default of quiesce serve' },
+      },
+    })
+    expect(await runCommandIn({ QUIESCE_DEADLINE: 'soon', QUIESCE_DEADLIN: '5s' }, 'plan')).toEqual({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(
+        /^quiesce: QUIESCE_DEADLIN: unknown .*DEADLINE.*\nquiesce: QUIESCE_DEADLINE: got "soon", allowed: a duration .*\n$/,
+      ),
+    })
+  })
+
+  test('prints the plan of a module as the module sets it', async () => {
+    const config = await lifeModule('set-in-code.mjs', { deadline: '11s' })
+    const { code, out } = await runCommandIn({ QUIESCE_DEADLINE: '20s', QUIESCE_OWN: 'x' }, 'plan', '--config', config, '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ chosen: { deadline: { ms: 11_000 } } })
   })
 
   test('names what it cannot use in one line', async () => {

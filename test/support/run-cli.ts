@@ -9,7 +9,11 @@ import { runCli } from '#src/cli/cli.ts'
  * A command of the CLI that serves nothing, in this process: what it wrote, and the exit code that
  * it asks for.
  */
-export async function runCommand(
+export const runCommand = (...args: readonly string[]) => runCommandIn({}, ...args)
+
+/** The same in an environment. */
+export async function runCommandIn(
+  env: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<{ readonly code: number | undefined; readonly out: string; readonly err: string }> {
   const out: string[] = []
@@ -17,7 +21,7 @@ export async function runCommand(
   const code = await runCli({
     program: 'quiesce',
     args,
-    env: {},
+    env,
     facts: { env: {}, pid: 4711, terminal: false, containerFile: false },
     stdin: Readable.from([]),
     stdout: { write: (text) => out.push(text) },
