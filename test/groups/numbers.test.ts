@@ -2,8 +2,8 @@
 // integer is taken that clients cannot hold, or a body of YAML takes long or ends the process.
 import { describe, expect, test } from 'vitest'
 import { isExact } from '#apiserver/encoding/exact-number.ts'
+import { lookAtJson } from '#apiserver/encoding/json-text.ts'
 import { readYamlBody } from '#apiserver/encoding/read-yaml-body.ts'
-import { lookAtJson } from '#apiserver/groups/json-text.ts'
 import { defineResource } from '#apiserver/index.ts'
 import { cpuOf } from '../support/cost.ts'
 import { JSON_PATCH_TYPE, JSON_TYPE, MERGE_TYPE, serveKind, YAML_TYPE } from './ask-widgets.ts'

@@ -1,8 +1,8 @@
 // JSON patch and JSON merge patch. Fails when: a patch makes another value than RFC 6902 or RFC
 // 7386 say, changes the value that it is made from, is done in part, or is not bounded.
 import { describe, expect, test } from 'vitest'
+import { lookAtJson } from '#apiserver/encoding/json-text.ts'
 import { jsonPatch, readJsonPatch } from '#apiserver/groups/json-patch.ts'
-import { lookAtJson } from '#apiserver/groups/json-text.ts'
 import { mergePatch } from '#apiserver/groups/merge-patch.ts'
 
 describe('a merge patch (RFC 7386, appendix A)', () => {

@@ -102,6 +102,8 @@ describe('a policy in a file', () => {
     ['kind: Pod\napiVersion: v1\nrules: [{level: None}]', /policy\.yaml\.kind: got "Pod", allowed: Policy/],
     ['rules: [{level: None}]', /policy\.yaml: got .*allowed: kind Policy, apiVersion audit\.k8s\.io\/v1/],
     ['a: [', /policy\.yaml: /],
+    ['rules: [{level: None}]\nrules: []', /policy\.yaml: Map keys must be unique/],
+    ['{"rules": [{"level": "None", "level": "Metadata"}]}', /^policy\.yaml: has rules\[0\]\.level twice, allowed: once$/],
     ['just text', /policy\.yaml: got "just text", allowed: an object with rules/],
   ])('is refused by its name: %s', async (text, message) => {
     await expect(parseAuditPolicy(text, 'policy.yaml')).rejects.toThrow(message)

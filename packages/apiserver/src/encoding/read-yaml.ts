@@ -1,4 +1,5 @@
 import { QuiesceError, toError } from '../engine.ts'
+import { lookAtJson } from './json-text.ts'
 
 /** What is wrong with a text that is neither. Nothing of it is shown: it may hold secrets. */
 const unreadable = (name: string, why: string): QuiesceError =>
@@ -20,11 +21,16 @@ const isJson = (text: string): boolean => /^\s*[{[]/.test(text)
  */
 export async function readDocuments(text: string, name: string): Promise<readonly unknown[]> {
   if (isJson(text)) {
+    let value: unknown
     try {
-      return [JSON.parse(text)]
+      value = JSON.parse(text)
     } catch (thrown) {
       throw unreadable(name, ofJson(toError(thrown)))
     }
+    // As YAML has it.
+    const [twice] = lookAtJson(text, 1).duplicates
+    if (twice !== undefined) throw unreadable(name, `has ${twice} twice, allowed: once`)
+    return [value]
   }
   const { parseAllDocuments } = await import('yaml')
   const documents = [parseAllDocuments(text)].flat()

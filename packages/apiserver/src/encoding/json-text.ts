@@ -1,5 +1,5 @@
-import { BODY_DEPTH_MAX } from '../encoding/body-depth.ts'
-import { isExact } from '../encoding/exact-number.ts'
+import { BODY_DEPTH_MAX } from './body-depth.ts'
+import { isExact } from './exact-number.ts'
 
 /** What the text of a JSON value says that the value itself does not. */
 export interface JsonText {
