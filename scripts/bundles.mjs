@@ -185,6 +185,8 @@ export default [
     input: ENTRIES,
     output: {
       ...SMALL,
+      // What may be left out when nothing uses it is read of ES modules alone.
+      comments: { ...comments, annotation: false },
       format: 'cjs',
       dir: 'dist/cjs',
       entryFileNames: '[name].cjs',

@@ -46,7 +46,7 @@ function refuseInherited(): void {
   if (inherited.length === 0) return
   throw new QuiesceError(
     'ERR_START',
-    `Object.prototype has enumerable properties (${inherited.join(', ')}), so every object seems to have them, and no state machine can start: the code that adds them has to use Object.defineProperty(), which makes properties that are not enumerable`,
+    `Object.prototype has enumerable properties (${inherited.join(', ')}), with which no state machine can start: the code that adds them has to use Object.defineProperty()`,
     { inherited },
   )
 }
