@@ -5,7 +5,7 @@ import type { World } from '../actors/world.ts'
 import { errorRecord } from '../base/events.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
 import type { EventLog } from '../log/event-log.ts'
-import { moreSevere } from '../machines/exit-codes.ts'
+import { exitCodeOfOutcome, moreSevere } from '../machines/exit-codes.ts'
 import { comesBefore } from '../machines/user-phases.ts'
 import type { Recorder } from '../report/recorder.ts'
 import type { FinalOutput } from './final-output.ts'
@@ -68,7 +68,7 @@ export function effectContext(sources: EffectSources): World {
     writeReportNow: (why) => {
       finalOutput.warnIfLate()
       // The phase that is being cut has not told the root yet.
-      const exitCode = why === 'cut' ? moreSevere(root.exitCode, 5) : root.exitCode
+      const exitCode = why === 'cut' ? moreSevere(root.exitCode, exitCodeOfOutcome('cut')) : root.exitCode
       finalOutput.write(exitCode)
     },
   }
