@@ -19,6 +19,7 @@ function left(graceMs: number, unref: (what: string) => void = () => {}) {
   const process = {
     channel: { unref: () => unref('channel') },
     on: () => {},
+    prependListener: () => {},
     off: () => {},
     stderr: { write: (given: string) => text.push(given) },
     exit: (code: unknown) => exits.push(code),

@@ -64,7 +64,7 @@ const INNER_OF_LIFE = [
   'requestsUnderWay',
   'takeOver',
   'furtherHealth',
-  'announce',
+  'sayUnrecorded',
   'watchActors',
 ]
 
