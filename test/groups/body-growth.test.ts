@@ -111,11 +111,12 @@ const OBJECTS: Readonly<Record<string, (count: number) => object>> = {
   owners: (count) => thing({ ownerReferences: many(count, (index) => ({ apiVersion: 'v1', kind: 'A', name: 'a', uid: `u${index}` })) }),
   'the same owner': (count) => thing({ ownerReferences: many(count, () => ({ apiVersion: 'v1', kind: 'A', name: 'a', uid: 'u' })) }),
   'finalizers without a domain': (count) => thing({ finalizers: many(count, (index) => `a${index}`) }),
-  'items of a set and of a map': (count) =>
-    thing(
-      {},
-      { spec: { set: many(count, (index) => index % 9_999), map: many(count, (index) => ({ id: `${index % 9_999}`, size: 'wrong' })) } },
-    ),
+  // A part of them has its part of duplicates.
+  'items of a set and of a map': (count) => {
+    const different = Math.floor(count / 4) - 1
+    const set = many(count, (index) => index % different)
+    return thing({}, { spec: { set, map: set.map((id) => ({ id: `${id}`, size: 'wrong' })) } })
+  },
   'unknown fields': (count) =>
     thing(
       {},
