@@ -84,11 +84,11 @@ export interface Life extends AsyncDisposable {
   /**
    * Ends the life in order and resolves with the report; never exits, and rejects only for an
    * argument that cannot be used. A second call changes nothing, unless it means `now`, and
-   * resolves with the same report. A hook that awaits it waits for itself, until its timeout: call
-   * it without `await` there. Before `start()` there is nothing to take leave of: it drains what is
-   * in flight, closes an attached server and runs what was registered to be destroyed. When that
-   * server listens already, the report and the log warn that pre-shutdown hooks were not run and
-   * clients were not told.
+   * resolves with the same report. A hook that awaits it waits for itself, until its timeout, and
+   * the handler of a request until the deadline: call it without `await` there. Before `start()`
+   * there is nothing to take leave of: it drains what is in flight, closes an attached server and
+   * runs what was registered to be destroyed. When that server listens already, the report and the
+   * log warn that pre-shutdown hooks were not run and clients were not told.
    *
    * `stop({ now: true })` ends it by force, in one step and with exit code 1, as a second OS signal
    * does: connections are closed, what was under way is named in the report, destroy functions are
