@@ -36,8 +36,8 @@ const UNSTARTED =
   'stop() of a life that was never started, whose server listens: pre-shutdown hooks were not run, clients were not told: call start() first'
 
 /**
- * What every object seems to have, xstate takes for an event to send later, and fails in its
- * middle.
+ * Refuses enumerable properties of Object.prototype: xstate goes through the events that it sends
+ * later by for..in, takes such a property for one of them, and fails.
  * @throws QuiesceError ERR_START
  */
 function refuseInherited(): void {
@@ -79,9 +79,10 @@ export class Course {
     registrations.muxSignals.close()
     const composed = this.#compose()
     recorder.composed(composed.wiring)
-    this.#warn()
     const actor = root.create(composed, inputOf(options, registrations, composed.wiring), effectContext(this.#context))
     this.#logOpened = log.open().catch((error: unknown) => record({ type: 'error', where: 'logger', error: errorRecord(error) }))
+    // A subscriber may answer by start() or stop(), which must find a life that has begun.
+    this.#warn()
     // Before the journal's own listener: what is said in it is in the journal.
     finish.begin()
     observer?.begin(actor)
@@ -99,8 +100,8 @@ export class Course {
     // One that failed, or was stopped before it served, rejects with why.
     if (signals.hasFired('Serving') && signals.hasFired('StopRequested'))
       throw new QuiesceError('ERR_TOO_LATE', 'start(): this life has been stopped, and runs once: create another one')
+    this.begin()
     if (!this.#isStarted) {
-      this.begin()
       this.#isStarted = true
       await this.#logOpened
       const { error } = startOutcome

@@ -31,6 +31,22 @@ test.each(['start', 'run'] as const)('whose module is only imported does not %s'
   expect(life.root.hasBegun).toBe(false)
 })
 
+test.each(['start', 'stop'] as const)('a subscriber that answers the first warning by %s() has no second life begin', async (call) => {
+  const { life } = newLife({ options: { health: false } })
+  life.addReadyzCheck('never asked', () => {})
+  const warnings: string[] = []
+  let answered: Promise<unknown> | undefined
+  life.events$.subscribe((event) => {
+    if (event.type !== 'warning') return
+    warnings.push(event.message)
+    answered ??= life[call]()
+  })
+  const started = life.start().catch(() => {})
+  await Promise.all([started, answered])
+  await life.stop()
+  expect(warnings).toEqual([expect.stringContaining('never asked')])
+})
+
 test('a second start waits for the first, and asks for nothing again', async () => {
   const askedBy = async (starts: number): Promise<number> => {
     const { life } = newLife()
