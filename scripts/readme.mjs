@@ -22,11 +22,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../test/support/free-port.mjs'
 import { pack } from './pack.mjs'
 import { givenArguments } from './usage.mjs'
 
@@ -37,8 +38,6 @@ const OF_DOCUMENTS = { '@modelcontextprotocol/sdk': '^1.32.2' }
 const PATIENCE_MS = 60_000
 const SLOW_MS = 3_000
 const DOCUMENTS_AT_A_TIME = 3
-/** Below those that the kernel gives to clients: of two documents at a time one has clients when the other begins to listen. */
-const FIRST_PORT = 21_000
 const EXECUTABLE = ['js', 'ts', 'sh', 'console']
 const SLOW_ANSWERS = `--import ${new URL('readme/slow-answers.mjs', import.meta.url)}`
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -110,24 +109,6 @@ function session(text) {
       while (lines[end - 1]?.endsWith('\\')) end += 1
       return { command: lines.slice(0, end).join('\n'), expected: lines.slice(end).join('\n') }
     })
-}
-
-let lastPort = FIRST_PORT + Math.floor(Math.random() * 8_000)
-
-/** @returns {Promise<number>} one that no other document has */
-async function freePort() {
-  for (;;) {
-    lastPort += 1
-    const port = lastPort
-    const server = createServer().listen(port, '127.0.0.1')
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    )
-    if (!isFree) continue
-    await new Promise((resolve) => server.close(resolve))
-    return port
-  }
 }
 
 /** @param {number} port */

@@ -3,12 +3,12 @@
 // beside it, or is not started here.
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { parse } from 'yaml'
+import { freePort } from '../support/free-port.mjs'
 import { TestProcess } from '../support/process.ts'
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url))
@@ -74,15 +74,6 @@ const CASES: readonly (readonly [file: string, underWay: UnderWay, end: RegExp])
 
 /** `api-servers.mjs` is started by test/processes/api-servers.test.ts. */
 const ELSEWHERE = ['api-servers.mjs', 'kubernetes.yaml', 'README.md']
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 const statusOf = async (url: string): Promise<number> => {
   try {

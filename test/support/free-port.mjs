@@ -1,11 +1,30 @@
 // @ts-check
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A port of 127.0.0.1 that nothing listens on. @returns {Promise<number>} */
+/**
+ * Below those that systems give to `listen(0)` and to outgoing connections (Linux from 32768, others from 49152): between the look
+ * and the use of it, a port of theirs may be given to something else.
+ */
+const FIRST = 12_000
+const LAST = 31_999
+
+// Processes that run beside each other begin at places of their own, and none is given twice by one.
+let last = FIRST + Math.floor(Math.random() * (LAST - FIRST))
+
+/** A port of 127.0.0.1 that nothing listens on, and another each time. @returns {Promise<number>} */
 export async function freePort() {
-  const server = createServer()
-  await new Promise((resolve) => void server.listen(0, '127.0.0.1', () => resolve(undefined)))
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  for (;;) {
+    last = last === LAST ? FIRST : last + 1
+    const port = last
+    const server = createServer()
+    try {
+      await once(server.listen(port, '127.0.0.1'), 'listening')
+    } catch (cause) {
+      if (/** @type {NodeJS.ErrnoException} */ (cause).code === 'EADDRINUSE') continue
+      throw cause
+    }
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
 }

@@ -1,17 +1,8 @@
 // fastify start, of fastify-cli 8, with the plugin
 // packages: fastify-cli, fastify
 // set: crash-reporters
-import { createServer } from 'node:net'
 import { join } from 'node:path'
-
-/** fastify-cli prints no port that it has chosen itself. */
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address()
-      server.close(() => resolve(port))
-    })
-  })
+import { freePort } from '../../../test/support/free-port.mjs'
 
 export default async (cell) => {
   const app = cell.write(
@@ -34,6 +25,7 @@ export default async function (app, _options) {
     '-a',
     '127.0.0.1',
     '-p',
+    // fastify-cli prints no port that it has chosen itself.
     String(await freePort()),
     app,
   ]
