@@ -1,6 +1,7 @@
 // @ts-check
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { threadId } from 'node:worker_threads'
 
 /**
  * Below those that systems give to `listen(0)` and to outgoing connections (Linux from 32768, others from 49152): between the look
@@ -9,8 +10,10 @@ import { createServer } from 'node:net'
 const FIRST = 12_000
 const LAST = 31_999
 
-// Processes that run beside each other begin at places of their own, and none is given twice by one.
-let last = FIRST + Math.floor(Math.random() * (LAST - FIRST))
+/** Processes and threads that run beside each other, whose numbers are close together, begin that far from each other. */
+const APART = 61
+// None is given twice by one of them.
+let last = FIRST + (((process.pid + threadId) * APART) % (LAST - FIRST))
 
 /** A port of 127.0.0.1 that nothing listens on, and another each time. @returns {Promise<number>} */
 export async function freePort() {
