@@ -10,13 +10,13 @@ const TEN_SECONDS_MAX = 10
 
 const grouped = (/** @type {number} */ count) => Math.round(count).toLocaleString('en')
 
-/** @param {Result} result */
-const rows = ({ systems, besideXstate, ten }) => [
+/** @param {Result & { readonly pace?: import('./pace.mjs').Pace }} result */
+const rows = ({ systems, besideXstate, ten, pace }) => [
   ...Object.entries(systems).map(([name, { rate }]) => rowOf(`${name}, states a second of CPU`, rate, { digits: 0 })),
   rowOf("states a second of one machine, times those of xstate's graph module", besideXstate, { target: { atLeast: TIMES_XSTATE_MIN } }),
   ...Object.entries(ten).flatMap(([what, { explored, checked }]) => {
     const life = `a life with ten ${WHAT[/** @type {keyof typeof WHAT} */ (what)]}`
-    const how = { unit: ' s', digits: 1, target: { atMost: TEN_SECONDS_MAX } }
+    const how = { unit: ' s', digits: 1, target: { atMost: TEN_SECONDS_MAX }, pace }
     return [rowOf(`${life}, CPU of exploring`, explored, how), rowOf(`${life}, CPU of that and of all properties`, checked, how)]
   }),
 ]

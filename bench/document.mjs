@@ -14,12 +14,13 @@ export async function measuredParts() {
 }
 
 /** Where, when and with what it was measured. @param {import('./sections.mjs').About} about */
-export function aboutText({ date, commit, machine, versions, command, seconds, load, quick }) {
+export function aboutText({ date, commit, machine, versions, command, seconds, load, pace, quick }) {
   const took = seconds === undefined ? '' : ` in ${seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} minutes`}`
   const loaded = load === undefined ? '' : `, load ${load.map((average) => average.toFixed(1)).join(' to ')}`
+  const paced = pace === undefined ? '' : `, pace ${pace.map((times) => times.toFixed(1)).join(' to ')}`
   const by = command === undefined ? 'Measured' : `\`${command}\``
   const with_ = Object.entries(versions).map(([name, version]) => `${name.replace(/^Node \d+$/, 'Node')} ${version}`)
-  return `${quick ? '**A short run, with too few measurements to rely on.** ' : ''}${by}${took}, ${date}, commit ${commit}; ${machine}${loaded}; ${with_.join(', ')}.`
+  return `${quick ? '**A short run, with too few measurements to rely on.** ' : ''}${by}${took}, ${date}, commit ${commit}; ${machine}${loaded}${paced}; ${with_.join(', ')}.`
 }
 
 /** @param {string} heading of the first column @param {readonly import('./verdict.mjs').Row[]} rows */
@@ -53,7 +54,7 @@ What quiesce keeps and costs, beside node alone, beside the other libraries that
 
 - **In turns**: whatever is compared is measured in the same rounds, in another order each round. A second copy of the same program (A/A) shows what is noise.
 - **Brackets** hold the 95 % confidence interval of the median, or of the median of the ratios within each round; so do the thin lines in pictures.
-- **A target** is met when the whole interval is on its right side, missed when all of it is on the wrong side, and open otherwise. A loaded machine widens intervals, so that it leaves more open.
+- **A target** is met when the whole interval is on its right side, missed when all of it is on the wrong side, and open otherwise. A loaded machine widens intervals, so that it leaves more open. *Pace* says how many times as long a machine took for the same work as the one that the targets were set on; above 1.5, a target that is a time or a share of Go's is left open and not called missed.
 
 ${tableOf(['targets', 'met', 'open', 'missed'], parts.map(summaryOf))}
 

@@ -12,10 +12,10 @@ const TARGETS = { longestStep: 5, afterResponse: 20, starting: 3 }
 /** How far the ends in 100 ms may be from the ideal, as a share of it. */
 const OFF_IDEAL_MAX = 0.1
 
-/** @param {Life} result */
-function rows({ subjects, watches, kept }) {
+/** @param {Life & { readonly pace?: import('./pace.mjs').Pace }} result */
+function rows({ subjects, watches, kept, pace }) {
   const [ours, control, second] = [subjects[ATTACHED], subjects[CONTROL], subjects[SECOND]]
-  const ms = (/** @type {number} */ atMost) => ({ unit: ' ms', digits: 1, target: { atMost } })
+  const ms = (/** @type {number} */ atMost) => ({ unit: ' ms', digits: 1, target: { atMost }, pace })
   const withoutTarget = { unit: ' ms', digits: 1 }
   return [
     ...rowsOf('CPU of a whole life, attached, times that of `server.close()`', ours?.ofPlain),

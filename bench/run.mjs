@@ -11,6 +11,7 @@ import { cpus, loadavg, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { givenArguments, refuseUsage } from '../scripts/usage.mjs'
 import { rowsTable } from './document.mjs'
+import { paceNow } from './pace.mjs'
 import { allSections, writeResult } from './sections.mjs'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
@@ -43,7 +44,9 @@ function versionOf(name) {
   throw new Error(`${name} is not installed`)
 }
 
-const load = () => Number((loadavg()[0] ?? 0).toFixed(2))
+const rounded = (/** @type {number} */ value) => Number(value.toFixed(2))
+const load = () => rounded(loadavg()[0] ?? 0)
+const pace = () => rounded(paceNow())
 const say = (/** @type {string} */ line) => process.stderr.write(`${line}\n`)
 say(
   `${chosen.map(({ name, minutes }) => `${name} (${minutes} min)`).join(', ')}: ${chosen.reduce((sum, { minutes }) => sum + minutes, 0)} minutes`,
@@ -59,7 +62,8 @@ const rows = []
 const failed = []
 for (const section of chosen) {
   say(`\n${section.name}: ${section.title}`)
-  const [begun, loadBefore] = [performance.now(), load()]
+  const [loadBefore, paceBefore] = [load(), pace()]
+  const begun = performance.now()
   try {
     const { versions, ...measured } = await Promise.race([section.run({ quick: values.quick, say: (line) => say(`  ${line}`) }), stuck()])
     const packages = Object.fromEntries((section.packages ?? []).map((name) => [name, versionOf(name)]))
@@ -72,6 +76,7 @@ for (const section of chosen) {
       command: `npm run bench -- ${section.name}${values.quick ? ' --quick' : ''}`,
       seconds: Math.round((performance.now() - begun) / 1000),
       load: /** @type {const} */ ([loadBefore, load()]),
+      pace: /** @type {const} */ ([paceBefore, pace()]),
       ...(values.quick && { quick: true }),
       ...measured,
     }

@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url'
  * @property {string} [command]
  * @property {number} [seconds] that it took
  * @property {readonly [number, number]} [load] the load average of the machine before and after
+ * @property {import('./pace.mjs').Pace} [pace] of the machine before and after
  * @property {boolean} [quick] a look, with too few measurements for most verdicts
  */
 

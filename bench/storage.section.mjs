@@ -17,12 +17,12 @@ const CREATES_MIN = 3_000
 const STEP_MAX_MS = 5
 const LIST_MAX = 1.5
 
-/** @param {Result} result */
-function rows({ stores, ratios, objects }) {
+/** @param {Result & { readonly pace?: import('./pace.mjs').Pace }} result */
+function rows({ stores, ratios, objects, pace }) {
   const { file } = stores
   return [
     ...(file?.['createRate']
-      ? [rowOf('file, durable creates a second', file['createRate'], { target: { atLeast: CREATES_MIN }, digits: 0 })]
+      ? [rowOf('file, durable creates a second', file['createRate'], { target: { atLeast: CREATES_MIN }, digits: 0, pace })]
       : []),
     ...(file?.['stepMs']
       ? [
@@ -30,6 +30,7 @@ function rows({ stores, ratios, objects }) {
             target: { atMost: STEP_MAX_MS },
             unit: ' ms',
             digits: 1,
+            pace,
           }),
         ]
       : []),

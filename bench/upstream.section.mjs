@@ -35,14 +35,14 @@ const shortened = (/** @type {number} */ number) => (number < 20 ? number.toFixe
 const ratio = (/** @type {Summary | undefined} */ summary) =>
   summary ? `${summary.median.toFixed(2)} (${summary.interval.map((bound) => bound.toFixed(2)).join(' to ')})` : ''
 
-/** @param {Result} result */
+/** @param {Result & { readonly pace?: import('./pace.mjs').Pace }} result */
 function markdown(result) {
   const rows = Object.entries(result.cpuUs).map(([row, byServer]) => {
     const ratios = result.ratios[row] ?? {}
     const ours = NODES.flatMap((name) => {
       const one = ratios[name]
       const target = targetOf(row, name)
-      return [us(byServer[name]), ratio(one), one ? `${target}: ${verdictOf(one, { atMost: target })}` : '']
+      return [us(byServer[name]), ratio(one), one ? `${target}: ${verdictOf(one, { atMost: target }, result.pace)}` : '']
     })
     return [row, us(byServer[GO]), ratio(ratios[GO_AGAIN]), ...ours, us(byServer[ALONE]), ratio(ratios[ALONE])]
   })
@@ -120,7 +120,7 @@ export const section = {
     ...Object.entries(result.ratios).flatMap(([row, ratios]) => {
       const [, name] = NODES
       const one = ratios[name]
-      return one ? [rowOf(`${row}, ${name}, of Go's CPU`, one, { target: { atMost: targetOf(row, name) } })] : []
+      return one ? [rowOf(`${row}, ${name}, of Go's CPU`, one, { target: { atMost: targetOf(row, name) }, pace: result.pace })] : []
     }),
     ...memoryRows(result),
   ],

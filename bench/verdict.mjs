@@ -1,6 +1,7 @@
 // @ts-check
 // How a measurement is compared with its target, and how both are written. A verdict is made of an
 // interval and never of a median, so that a loaded machine makes it open and not another one.
+import { isSlow } from './pace.mjs'
 
 /**
  * What is measured: any median with an interval in which the true one lies.
@@ -10,6 +11,7 @@
  * @property {number} [count] of the measurements behind it, where it was made by counting them
  * @typedef {{ readonly atMost: number } | { readonly atLeast: number }} Target
  * @typedef {'met' | 'missed' | 'open'} Verdict
+ * @typedef {import('./pace.mjs').Pace} Pace
  */
 
 /** With fewer measurements not even their whole range is an interval of 95 %: 2 / 2^5 is more than 5 %. */
@@ -17,14 +19,17 @@ const MEASUREMENTS_MIN = 6
 
 /**
  * A target is met when the whole interval is on its right side, missed when the whole interval is
- * on the wrong one, and open otherwise: also when there are too few measurements for an interval.
- * @param {Measured} measured @param {Target} target @returns {Verdict}
+ * on the wrong one, and open otherwise: also when there are too few measurements for an interval,
+ * and when it would be missed by a machine that is slow.
+ * @param {Measured} measured @param {Target} target
+ * @param {Pace} [pace] for what is a time, or depends on how fast memory is
+ * @returns {Verdict}
  */
-export function verdictOf({ interval: [low, high], count = MEASUREMENTS_MIN }, target) {
+export function verdictOf({ interval: [low, high], count = MEASUREMENTS_MIN }, target, pace) {
   if (count < MEASUREMENTS_MIN) return 'open'
   const [isMet, isMissed] =
     'atMost' in target ? [high <= target.atMost, low > target.atMost] : [low >= target.atLeast, high < target.atLeast]
-  return isMet ? 'met' : isMissed ? 'missed' : 'open'
+  return isMet ? 'met' : isMissed && !isSlow(pace) ? 'missed' : 'open'
 }
 
 /** What is known without measuring twice, as a measurement: 0 lost, 19 packages. @param {number} value @returns {Measured} */
@@ -52,12 +57,12 @@ export const targetText = (target, unit = '') =>
 /**
  * @param {string} what
  * @param {Measured} measured
- * @param {{ readonly target?: Target, readonly unit?: string, readonly digits?: number }} [how]
+ * @param {{ readonly target?: Target, readonly unit?: string, readonly digits?: number, readonly pace?: Pace | undefined }} [how]
  * @returns {Row}
  */
-export function rowOf(what, measured, { target, unit = '', digits = 2 } = {}) {
+export function rowOf(what, measured, { target, unit = '', digits = 2, pace } = {}) {
   const text = `${measuredText(measured, digits)}${unit}`
-  return { what, measured: text, target: target ? targetText(target, unit) : '', verdict: target ? verdictOf(measured, target) : '' }
+  return { what, measured: text, target: target ? targetText(target, unit) : '', verdict: target ? verdictOf(measured, target, pace) : '' }
 }
 
 /**

@@ -48,6 +48,19 @@ describe('a verdict', () => {
     })
   })
 
+  test('does not blame the program for a machine that is slow, before or after', () => {
+    const target = { atMost: 5 }
+    expect(verdictOf(summarize([8, 8, 8, 8, 8, 8]), target, [1.1, 1.4])).toBe('missed')
+    for (const pace of [
+      [1.1, 2],
+      [2, 1.1],
+    ] as const) {
+      expect(verdictOf(summarize([8, 8, 8, 8, 8, 8]), target, pace)).toBe('open')
+      expect(rowOf('end', summarize([8, 8, 8, 8, 8, 8]), { target, pace }).verdict).toBe('open')
+      expect(verdictOf(summarize([4, 4, 4, 4, 4, 4]), target, pace)).toBe('met')
+    }
+  })
+
   test('of what could not be measured is open', () => {
     expect(verdictOf(summarize([]), { atMost: 1 })).toBe('open')
     expect(verdictOf({ median: Number.NaN, interval: [Number.NaN, Number.NaN] }, { atMost: 1 })).toBe('open')
