@@ -32,11 +32,9 @@ const SHORT = /** @type {Record<string, string>} */ ({
   uvicorn: 'U',
   spring: 'SB',
   pekko: 'PK',
+  aspnet: 'AN',
   envoy: 'En',
 })
-
-/** What others compare with, and nothing here starts. */
-const NOT_STARTED = 'Without a column is ASP.NET Core: there is no .NET where this ran.'
 
 const rowsOfAll = () => Object.values(SECTIONS).flatMap((rows) => Object.keys(rows))
 /** @param {System} system @param {string} row @returns {Verdict} */
@@ -124,7 +122,7 @@ function page(result) {
 
 ${INTRODUCTION}
 
-In a checkout of the repository, \`${result.command ?? 'npm run bench -- features'}\`, ${result.date}, commit ${result.commit}, Node ${result.versions['Node']}; ${[...versions].join(', ')}. ${NOT_STARTED}${earlierRuns(systems).join('')}
+In a checkout of the repository, \`${result.command ?? 'npm run bench -- features'}\`, ${result.date}, commit ${result.commit}, Node ${result.versions['Node']}; ${[...versions].join(', ')}.${earlierRuns(systems).join('')}
 
 ${countsTable(result)}
 

@@ -39,7 +39,7 @@ export const about = {
     const version = execFileSync(binary, ['--version'], { encoding: 'utf8' })
     return { command: [...command, binary], versions: { envoy: /\/(\d+\.\d+\.\d+)\//.exec(version)?.[1] } }
   },
-  place: 65,
+  place: 66,
 }
 
 /** A signal that Envoy itself gets, without anything that drains it first. */
