@@ -281,6 +281,7 @@ describe('refusals', () => {
       [{ path: '/x', tls: {} }],
       [{ port: 1, http2: 1 }],
       [{ path: `/${'x'.repeat(107)}` }],
+      [{ path: '\0abstract' }],
       'x',
     ],
     tls: [
@@ -302,7 +303,7 @@ describe('refusals', () => {
     http2: ['yes'],
     platform: ['mainframe'],
     behind: ['elb', 1],
-    debugSocket: ['', 1],
+    debugSocket: ['', 1, '\0abstract'],
     shutdownDelay: ['5', -1, Number.NaN, {}],
     lastCall: ['5', -1, '10m'],
     whileDraining: [true],

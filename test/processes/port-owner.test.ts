@@ -1,6 +1,7 @@
 // Who has a port. Fails when: the process that listens there is not found, by IPv4 or IPv6; a
-// process is named that does not listen there, but only talks to it; or the look throws where there
-// is none.
+// process is named that does not listen there, but only talks to it; the look throws where there is
+// none; or advice says what is not so: that another process has a port of our own, or that a folder
+// may not be written to which is not there.
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
@@ -15,7 +16,8 @@ async function taken(host: string): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-const failed = (code: string, port?: number) => new QuiesceError('ERR_LISTEN', 'no', {}, Object.assign(new Error(code), { code, port }))
+const failed = (code: string, port?: number, address?: string) =>
+  new QuiesceError('ERR_LISTEN', 'no', {}, Object.assign(new Error(code), { code, port, address }))
 const label = (option: string): string => `--${option}`
 
 test.runIf(process.platform === 'linux').each(['127.0.0.1', '::1'])('is this process, on %s', async (host) => {
@@ -27,7 +29,7 @@ test.runIf(process.platform === 'linux').each(['127.0.0.1', '::1'])('is this pro
 test('of a port that is free is not known', () => {
   expect(ownerOfPort(1)).toBeUndefined()
   expect(startAdvice(failed('EADDRINUSE', 1), label)).toBe(
-    'port 1 belongs to another process, which cannot be seen from here: give another one (--port)',
+    'port 1 belongs to another listener of this server, or to a process that cannot be seen from here: give another one (--port)',
   )
 })
 
@@ -38,6 +40,20 @@ test.each<[string, number | undefined, RegExp]>([
   ['ENOTFOUND', undefined, /no host has this name: .* \(--host\)/],
 ])('%s has advice, with the port %s', (code, port, advice) => {
   expect(startAdvice(failed(code, port), label)).toMatch(advice)
+})
+
+test('EACCES of a Unix socket whose folder is not there names the folder', () => {
+  expect(startAdvice(failed('EACCES', -1, '/not/there/app.sock'), label)).toBe(
+    'there is no folder /not/there: make it first, or give a path in another one (--path)',
+  )
+})
+
+test('EADDRINUSE of a Unix socket has advice when its owner calls listen()', () => {
+  const { message, cause } = failed('EADDRINUSE', -1, '/app.sock')
+  expect(startAdvice(new QuiesceError('ERR_LISTEN', message, { address: 'the attached server' }, cause), label)).toBe(
+    'end the process that listens on /app.sock, or remove the file if none does, as after a kill; or give another path (--path)',
+  )
+  expect(startAdvice(new QuiesceError('ERR_LISTEN', message, { address: '/app.sock' }, cause), label)).toBeUndefined()
 })
 
 test.each(['admin', 'listeners[1]'])('of a listener with an option of its own is about it: %s', (option) => {

@@ -86,10 +86,15 @@ export const file = (what = 'a file name', ...words: readonly string[]): Kind<st
 
 /** Linux has room for so many bytes. Node 20 makes a socket with the beginning of a longer name. */
 const SOCKET_PATH_MAX = 107
-const isSocketPath = (given: string): boolean => given.startsWith('\\\\') || Buffer.byteLength(given) <= SOCKET_PATH_MAX
+const isSocketPath = (given: string): boolean =>
+  !given.includes('\0') && (given.startsWith('\\\\') || Buffer.byteLength(given) <= SOCKET_PATH_MAX)
 
-/** The path of a Unix socket, or the name of a pipe of Windows. */
-export const socketPath = (): Kind<string, string, 'text'> => text(`a path of at most ${SOCKET_PATH_MAX} bytes`, isSocketPath)
+/**
+ * The path of a Unix socket, or the name of a pipe of Windows. An abstract socket, whose name
+ * begins with a null byte, has no permissions: it would serve every user of the host.
+ */
+export const socketPath = (): Kind<string, string, 'text'> =>
+  text(`a path of at most ${SOCKET_PATH_MAX} bytes, none of them null`, isSocketPath)
 
 /** The name of a Unix socket, which stays as it is: it may be too long for one when it is whole. */
 export const socketFile = (): Kind<string, string, 'text'> => ({ ...socketPath(), placeholder: 'FILE' })
