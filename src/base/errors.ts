@@ -44,7 +44,7 @@ export const ERROR_CODES = {
   ERR_NOT_ACCEPTING: { fault: 'caller', meaning: '`hold()` after the drain has begun' },
   ERR_WAIT_GROUP: { fault: 'caller', meaning: 'A wait group was counted up while it is waited for, or below zero' },
   ERR_SCRIPT_MISMATCH: { fault: 'caller', meaning: 'What happened is not what a trace script expects; the message shows the difference' },
-  ERR_DEPENDENCY_MISSING: { fault: 'environment', meaning: 'An optional package is not installed; the message says which' },
+  ERR_DEPENDENCY_MISSING: { fault: 'environment', meaning: 'A package is not installed, or cannot be loaded; the message says which' },
   ERR_LISTEN: { fault: 'environment', meaning: 'An address could not be bound; `cause` is the error of the system' },
   ERR_TLS: {
     fault: 'environment',

@@ -1,3 +1,4 @@
+import { QuiesceError, toError } from '../base/errors.ts'
 import { RESERVES_DEFAULT_MS } from '../base/stop-profile.ts'
 import type { LineDestination } from './line-destination.ts'
 import { stdoutDestination } from './log-destination.ts'
@@ -15,6 +16,7 @@ export interface DefaultLoggerOptions {
    * flush reserve, 500 ms.
    */
   readonly stallMs?: () => number
+  readonly load?: () => Promise<Pick<typeof import('pino'), 'pino'>>
 }
 
 const CONTROLS = /[\u007f-\u009f]/g
@@ -30,14 +32,24 @@ const withoutControls = (jsonLine: string): string =>
  * The logger of servers that were given none: pino, loaded only now, on standard output, as JSON
  * lines. It never blocks the process: a slow reader costs memory, and one that stalls costs
  * `stallMs` at the end.
+ * @throws QuiesceError ERR_DEPENDENCY_MISSING when pino cannot be loaded, as in a bundle of ES
+ * modules without a `require`
  */
 export async function createDefaultLogger({
   level = 'info',
   format,
   destination = stdoutDestination(),
   stallMs = () => RESERVES_DEFAULT_MS.flush,
+  load = () => import('pino'),
 }: DefaultLoggerOptions = {}): Promise<Required<Logger> & LoggerCounts> {
-  const { pino } = await import('pino')
+  const { pino } = await load().catch((cause: unknown) => {
+    throw new QuiesceError(
+      'ERR_DEPENDENCY_MISSING',
+      `nothing is logged, because the package "pino" cannot be loaded (${toError(cause).message}): give the option logger; a bundle of ES modules needs a require, or pino beside it`,
+      { package: 'pino' },
+      cause,
+    )
+  })
   const logger = pino({ level }, { write: (line: string) => destination.write((format ?? withoutControls)(line)) })
   return Object.assign(logger, {
     flush: (callback?: (error?: Error) => void) => void destination.flushBounded(stallMs()).then(() => callback?.()),

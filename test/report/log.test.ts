@@ -249,6 +249,18 @@ describe('the default logger', () => {
     expect(JSON.parse(lines[1] as string)).toMatchObject({ msg: 'Serving admin endpoints on http://127.0.0.1:9090' })
   })
 
+  test('that cannot be loaded, as in a bundle, says what to do', async () => {
+    const cause = new Error('Dynamic require of "node:os" is not supported')
+    const opened = createDefaultLogger({ load: () => Promise.reject(cause) })
+    await expect(opened).rejects.toMatchObject({
+      code: 'ERR_DEPENDENCY_MISSING',
+      message:
+        'nothing is logged, because the package "pino" cannot be loaded (Dynamic require of "node:os" is not supported): ' +
+        'give the option logger; a bundle of ES modules needs a require, or pino beside it',
+      cause,
+    })
+  })
+
   test('names the type of an error, and leaves the event as it is', async () => {
     const { logger, written } = await open()
     const error = Object.freeze({ name: 'TypeError', message: 'broken', stack: 'TypeError: broken\n    at hook', code: 'E' })
