@@ -160,4 +160,4 @@ export class Finish {
 const workLeftWarning = ({ what, exitCode, afterMs }: WorkLeft): string =>
   `work outside of requests went on after the destroy functions had run (${what}), and ` +
   `${exitCode === 4 ? `ended ${Math.round(afterMs)} ms later` : 'is cut by the end of the process'}: ` +
-  'give its promise to waitUntil(request, promise) or hold(), and clear timers that are no longer needed'
+  'give its promise to waitUntil(request, promise) or hold(), close pools in addDestroy(), and clear timers that are no longer needed'
