@@ -292,6 +292,15 @@ describe('quiesce run --watch', () => {
     expect(await program.ended()).toMatchObject({ code: 0, signal: null })
   })
 
+  test('a stop that kills a generation before it listens to it is in order', async () => {
+    const { app } = packageOf()
+    const program = runs(app, '--watch', ...ADDRESS)
+    // In the step in which the generation is started, whose node takes longer to begin.
+    await program.said('quiesce: watching ')
+    program.signal('SIGTERM')
+    expect(await program.ended()).toMatchObject({ code: 0, signal: null })
+  })
+
   test('SIGTERM drains the generation that runs, and has its exit code', async () => {
     const { app } = packageOf()
     const program = runs(app, '--watch', '--request-drain-timeout=100ms', ...ADDRESS)

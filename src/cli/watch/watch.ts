@@ -50,8 +50,9 @@ class Generations {
   #folder = ''
   /** Something has changed since the one that runs was started. */
   #isStale = false
-  /** How often this process was told to end. */
+  /** How often this process was told to end, and by what at last. */
   #signals = 0
+  #signal: NodeJS.Signals | undefined
 
   constructor(host: CliHost, ended: (exitCode: number) => void) {
     this.#host = host
@@ -78,7 +79,10 @@ class Generations {
       if (message === STOPPING) this.#isStopping = true
     })
     child.once('error', (error) => this.#over(error.message, 3))
-    child.once('exit', (code, signal) => this.#over(signal === null ? `exit code ${code}` : `signal ${signal}`, code ?? 1))
+    // A stop signal kills what has not begun to listen to it, and so has nothing to end.
+    child.once('exit', (code, signal) =>
+      this.#over(signal === null ? `exit code ${code}` : `signal ${signal}`, code ?? (signal === this.#signal ? 0 : 1)),
+    )
   }
 
   changed(file: string): void {
@@ -99,6 +103,7 @@ class Generations {
 
   signalled(signal: NodeJS.Signals): void {
     this.#signals += 1
+    this.#signal = signal
     if (!this.#running) this.#ended(0)
     else if (this.#signals >= KILLED_BY_SIGNALS) this.#running.kill('SIGKILL')
     // There, kill() would be no request.
