@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import nodeCluster from 'node:cluster'
 import { createInterface } from 'node:readline'
 import { systemClock } from '../base/clock.ts'
 import { formatDuration } from '../base/duration.ts'
@@ -10,10 +11,10 @@ import type { PlatformProcess } from './platform.ts'
 const ANSWER_TIMEOUT_MS = 2_000
 
 /**
- * Sends each line that it reads as a message, whose fields are apart by tabs; answers with what
- * went wrong, and a line with a full stop. It ends with its standard input, and by no signal: a
- * service manager sends its signals to every process of the service, and a process that is gone
- * takes no answer to what it has said last.
+ * Sends each line that it reads as a message of the process that it is given, whose fields are
+ * apart by tabs; answers with what went wrong, and a line with a full stop. It ends with its
+ * standard input, and by no signal: a service manager sends its signals to every process of the
+ * service, and a process that is gone takes no answer to what it has said last.
  */
 const SCRIPT = `
 trap '' TERM INT HUP PIPE
@@ -21,7 +22,7 @@ set -f
 IFS='\t'
 while read -r message; do
   set -- $message
-  if why=$(systemd-notify "--pid=$0" "$@" 2>&1); then why=; else why="exit code $? \${why}"; fi
+  if why=$(systemd-notify \${0:+"--pid=$0"} "$@" 2>&1); then why=; else why="exit code $? \${why}"; fi
   printf '%s\\n.\\n' "$why"
 done
 `
@@ -115,7 +116,9 @@ export class NotifySocket {
   #open(): ChildProcess {
     if (this.#helper) return this.#helper
     const { env, pid } = this.#process
-    const helper = spawn('/bin/sh', ['-c', SCRIPT, String(pid)], { env, stdio: ['pipe', 'pipe', 'ignore'], detached: true })
+    // With its id, the tool makes it the main process of the service: that is the primary.
+    const speaker = nodeCluster.isWorker ? '' : String(pid)
+    const helper = spawn('/bin/sh', ['-c', SCRIPT, speaker], { env, stdio: ['pipe', 'pipe', 'ignore'], detached: true })
     const gone = (error?: Error): void => {
       if (this.#helper === helper) this.#giveUp(error ?? new Error('/bin/sh has ended'))
     }

@@ -1,3 +1,4 @@
+import nodeCluster from 'node:cluster'
 import type { LifecycleEvent } from '../base/events.ts'
 import { variable } from '../base/look.ts'
 import { NotifySocket } from './notify-socket.ts'
@@ -17,10 +18,12 @@ const serving = new WeakMap<PlatformProcess, Set<FollowedLife>>()
  * Tells systemd how a life goes on: what it is doing (STATUS), that it stops (STOPPING), that it
  * needs more time than TimeoutStopSec as long as something still ends (EXTEND_TIMEOUT_USEC), and
  * that the event loop turns (WATCHDOG, at half of WatchdogSec). What cannot be told is logged once,
- * and changes nothing else.
+ * and changes nothing else. Of a cluster the primary is told of: systemd would end all workers when
+ * one of them says that it stops.
  * @see https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
  */
 export function followForSystemd(process: PlatformProcess, life: FollowedLife): void {
+  if (nodeCluster.isWorker) return
   const socket = NotifySocket.of(process)
   if (socket) new SystemdService(process, socket, life).begin()
 }

@@ -1,7 +1,8 @@
 // A real server process, systemd's own tool, and a socket as systemd's. Fails when: systemd is not
 // told that the server is ready, what it does, that it stops and that it still comes further; the
-// watchdog is fed although the event loop does not turn; a signal to the whole service silences the
-// end; a process is left behind; or what cannot be told is said more than once, or ends anything.
+// watchdog is fed although the event loop does not turn; a worker of a cluster passes for the
+// service, or its end for that of the service; a signal to the whole service silences the end; a
+// process is left behind; or what cannot be told is said more than once, or ends anything.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -9,7 +10,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type ServerPlan, startServer, temporaryFolder } from '../support/process.ts'
+import { type ServerPlan, startServer, startSpeaking, temporaryFolder } from '../support/process.ts'
 
 const WAIT = { timeout: 20_000, interval: 20 }
 const has = (tool: string, argument: string): boolean => spawnSync(tool, [argument]).status === 0
@@ -111,6 +112,23 @@ describe.skipIf(!canRun)('a service of systemd', () => {
     const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0))
     // Less than it was blocked: what was sent just before may have taken its time.
     expect(Math.max(...gaps)).toBeGreaterThan(1_000)
+  })
+
+  test('is the primary of a cluster, whose workers are replaced without its end', async () => {
+    const systemd = await manager()
+    const env = { NOTIFY_SOCKET: systemd.path, REPORT_FILE: join(temporaryFolder(), 'report.json') }
+    const program = startSpeaking('cluster-primary.mjs', [], { env })
+    // The primary's, and one of each worker.
+    await expect.poll(() => systemd.all('READY').length, WAIT).toBe(3)
+    program.signal('SIGUSR2')
+    await program.said('replaced')
+    await expect.poll(() => systemd.all('READY').length, WAIT).toBe(5)
+    expect(systemd.all('STOPPING')).toEqual([])
+    program.signal('SIGTERM')
+    expect((await program.ended()).code).toBe(0)
+    await expect.poll(() => systemd.all('STATUS').at(-1), WAIT).toBe('ended with exit code 0')
+    expect(systemd.all('STOPPING')).toEqual(['1'])
+    expect(new Set(systemd.all('MAINPID'))).toEqual(new Set([String(program.child.pid)]))
   })
 
   test('feeds no watchdog of another process', async () => {
