@@ -25,9 +25,10 @@ export function wiringMermaid(wiring: Wiring, mode: Mode): string {
       .filter((node) => node.lane === id)
       .map((shown) => {
         const { id: node, name, row } = shown
-        const lines = [name, ...conditions(shown, mode), ...(row ? [`<b>${row.fires}</b>`] : [])]
+        const lines = [name, ...conditions(shown, mode)].map(label)
+        if (row) lines.push(`<b>${label(row.fires)}</b>`)
         const [open, close] = row ? (row.work ? ['["', '"]'] : ['(["', '"])']) : ['(("', '"))']
-        return `    ${names.get(node)}${open}${lines.map((line, i) => (i === lines.length - 1 && row ? line : label(line))).join('<br/>')}${close}`
+        return `    ${names.get(node)}${open}${lines.join('<br/>')}${close}`
       }),
     '  end',
   ]

@@ -144,6 +144,19 @@ test('names are written as their users wrote them', async () => {
   expect(written.filter((words) => words.includes('%'))).toEqual([])
 })
 
+test('names are no Markdown, which Mermaid reads in labels', async () => {
+  const server = createServer({ listener: () => {} }, { logger: false })
+  const names = ['`a`', '**b**', '__c__', '$$d$$', 'e\\nf', '&lt;g']
+  for (const name of names) server.addPhase(name, () => {}, { after: ['RequestsDrained'] })
+  for (const { name, text } of await diagramsOf(planOf(server), { format: 'mermaid' })) {
+    // Where a machine begins and ends.
+    expect([name, /[`*_\\$&]/.exec(text.replaceAll('[*]', ''))]).toEqual([name, null])
+    if (name !== 'wiring') continue
+    const read = text.replace(/#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+    for (const written of names) expect(read).toContain(`["${written}<br/>`)
+  }
+})
+
 test('a key explains what is drawn, and nothing else', async () => {
   const all = await diagramsOf(bare('refuse'), { format: 'svg' })
   const wordsOf = (name: string): string[] => textsOf(all.find((diagram) => diagram.name === name)?.text ?? '').map(({ text }) => text)
