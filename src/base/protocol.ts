@@ -56,15 +56,22 @@ export function openWords(counts: readonly ProtocolCount[] = []): string {
   return open.every(isPlain) ? '' : open.map((count) => `${count.open} ${protocolLabel(count) || count.protocol}`).join(', ')
 }
 
+/** What became of all connections, wherever a report is shown. */
+export const fateSums = ({ notified, ended, idleUnnotified, forced }: Omit<ProtocolFates, keyof ProtocolCount>): string =>
+  `${notified} told to leave, ${ended} ended by clients, ${idleUnnotified} closed idle, ${forced} by force`
+
 /**
- * What became of connections, a text for each protocol: `HTTP/2 over TLSv1.3: 12 open, 11
- * notified, 1 forced`. None when all were HTTP/1.1 without TLS: of those the sums say as much.
+ * What became of connections, a text for each protocol: `HTTP/2 over TLSv1.3: 12 open, 11 told to
+ * leave, 1 by force`. None when all were HTTP/1.1 without TLS: of those the sums say as much.
  */
 export function fateWords(fates: readonly ProtocolFates[] = []): string[] {
   if (fates.every(isPlain)) return []
   return fates.map((fate) => {
     const { open, notified, idleUnnotified, ended, forced } = fate
-    const some = [`${open} open`, ...counted({ notified, 'closed idle': idleUnnotified, 'ended by clients': ended, 'by force': forced })]
+    const some = [
+      `${open} open`,
+      ...counted({ 'told to leave': notified, 'closed idle': idleUnnotified, 'ended by clients': ended, 'by force': forced }),
+    ]
     return `${protocolLabel(fate) || fate.protocol}: ${some.join(', ')}`
   })
 }

@@ -1,4 +1,5 @@
 import type { ErrorRecord, HookKind } from '../base/events.ts'
+import { withoutName } from '../base/without-name.ts'
 import { type HookView, phaseOfHook } from './view.ts'
 
 /** What stands before the name of a hook in the error of its phase; the first is upstream's. */
@@ -14,7 +15,11 @@ export function errorOfHooks(phase: string, hooks: Iterable<HookView>): ErrorRec
   const inOrder = failed.sort((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0))
   return inOrder.length === 0
     ? undefined
-    : aggregate(inOrder.map(({ kind, name, error }) => `${PREFIX[kind]} "${name}" failed: ${error?.message}`))
+    : aggregate(
+        inOrder.map(
+          ({ kind, name, error }) => `${PREFIX[kind]} "${name}" failed: ${withoutName(error?.message ?? '', `${kind} hook "${name}"`)}`,
+        ),
+      )
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ErrorRecord, Straggler } from '../base/events.ts'
 import { formatDuration } from '../base/format-duration.ts'
 import { largest } from '../base/largest.ts'
-import { fateWords, protocolLabel } from '../base/protocol.ts'
+import { fateSums, fateWords, protocolLabel } from '../base/protocol.ts'
 import { CUT_SIGNALS, type CutSignal } from '../machines/signals.ts'
 import type { PhaseName } from '../machines/wiring.ts'
 import { describeReason } from './describe-reason.ts'
@@ -166,13 +166,13 @@ const hooksTable = ({ hooks }: Report): string =>
 
 function traffic(report: Report): string {
   const { requests, watches, connections, rejections, audit } = report
-  const { notified, ended, idleUnnotified, forced, lastRequestMs, upgraded, byProtocol } = connections
+  const { lastRequestMs, upgraded, byProtocol } = connections
   const refused = Object.entries(rejections).filter(([, count]) => count > 0)
   return definitions([
     ['Requests', `${requests.before} to drain, ${requests.after} left`],
     ['Watches', `${watches.before} to end, ${watches.after} left`],
     ['Last call', lastCallWords(report)],
-    ['Connections', `${notified} told to leave, ${ended} ended by clients, ${idleUnnotified} closed idle, ${forced} by force`],
+    ['Connections', fateSums(connections)],
     ...fateWords(byProtocol).map((words) => ['By protocol', words] as const),
     [
       'Upgraded',

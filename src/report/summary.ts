@@ -1,7 +1,7 @@
 import { clip } from '../base/cells.ts'
 import type { Straggler } from '../base/events.ts'
 import { formatInColumn } from '../base/format-duration.ts'
-import { fateWords, protocolLabel } from '../base/protocol.ts'
+import { fateSums, fateWords, protocolLabel } from '../base/protocol.ts'
 import { withoutName } from '../base/without-name.ts'
 import { lastCallWords } from './last-call-words.ts'
 import type { Report, ReportedHook } from './report.ts'
@@ -26,7 +26,7 @@ const MESSAGE_WIDTH_MAX = 2_000
 
 export function summary(report: Report): SummaryLine[] {
   const { budget, requests, watches, handlers, connections, rejections, audit, lateAnswers, errors, warnings } = report
-  const { notified, idleUnnotified, ended, forced, forcedNames, upgraded, byProtocol } = connections
+  const { forcedNames, upgraded, byProtocol } = connections
   const refused = Object.entries(rejections).filter(([, count]) => count > 0)
   // A report of an earlier version says nothing of its budget.
   const until = budget ? `; they had until +${formatInColumn(budget.cuts.requests)}` : ''
@@ -38,7 +38,7 @@ export function summary(report: Report): SummaryLine[] {
     ...(watches.before + watches.after > 0 ? [ok('watches', `${watches.before} to end, ${watches.after} left`)] : []),
     ...listed('  cut', watches.cut),
     ...listed('handlers', handlers),
-    ok('connections', `${notified} told to leave, ${ended} ended by clients, ${idleUnnotified} closed idle, ${forced} by force`),
+    ok('connections', fateSums(connections)),
     ...listed('  forced', forcedNames),
     ...upTo(
       PROTOCOLS_MAX,

@@ -9,6 +9,7 @@ import { chartOf } from '#src/diagram/read-chart.ts'
 import type { JournalEntry } from '#src/inspector/protocol.ts'
 import { composeLifecycle } from '#src/machines/lifecycle.ts'
 import type { Report } from '#src/report/report.ts'
+import { summary } from '#src/report/summary.ts'
 import { reduceLife } from '#src/report/view.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
 import { linesOf, type Span, spanOf, ticksOf, zoomed } from '../../packages/inspector-page/src/core/axis.ts'
@@ -676,6 +677,16 @@ describe('the other panels', () => {
     })
   })
 
+  test('the report speaks as that of a terminal does', () => {
+    const where = 'pre-shutdown hook "leave"'
+    const errors = [{ where, error: { name: 'QuiesceError', message: `${where} did not end within 3s` } }]
+    const report = { ...(journal.last.report as Report), errors }
+    const ofTerminal = new Map(summary(report).map(({ label, text }) => [label, text]))
+    const ofPage = new Map(outcomeOf({ ...journal.last, report }).map(({ what, text }) => [what, text]))
+    for (const label of ['failed', 'connections']) expect(ofPage.get(label)).toBe(ofTerminal.get(label))
+    expect(ofPage.get('failed')).toBe(`${where}: did not end within 3s`)
+  })
+
   test('the report says what connections spoke, and when the last request came', () => {
     const report = journal.last.report as Report
     const cut = [{ name: 'GET /slow', ageMs: 2_000, protocol: 'HTTP/2', tls: 'TLSv1.3' }] as const
@@ -689,7 +700,7 @@ describe('the other panels', () => {
     expect(lines.map(({ what, text }) => `${what}: ${text}`)).toEqual(
       expect.arrayContaining([
         'cut: GET /slow (HTTP/2 over TLSv1.3), 2s old',
-        'by protocol: HTTP/2 over TLSv1.3: 3 open, 2 notified, 1 by force',
+        'by protocol: HTTP/2 over TLSv1.3: 3 open, 2 told to leave, 1 by force',
         'last request: 1.5s after the stop',
       ]),
     )

@@ -185,7 +185,7 @@ describe('connections by what they speak', () => {
     const text: string[] = []
     printReport(report, { stream: { write: (part) => text.push(part), columns: 300 } })
     for (const said of [text.join(''), reportPage(report)]) {
-      expect(said).toContain('HTTP/2 over TLSv1.3: 1 open, 1 notified')
+      expect(said).toContain('HTTP/2 over TLSv1.3: 1 open, 1 told to leave')
       expect(said).toContain('TLS handshake: 1 open, 1 closed idle')
     }
     expect(rig.t.log.find(({ message }) => message === 'connections closed by force')?.fields).toMatchObject({ byProtocol, forced: 2 })

@@ -43,7 +43,7 @@ test('a phase of hooks fails by the errors of its own hooks, in the order of the
   }
   for (const name of ['a', 'b']) made.record({ type: 'hook.started', kind: 'pre-shutdown', name })
   await ends('pre-shutdown', 'b', 'y')
-  await ends('pre-shutdown', 'a', 'x')
+  await ends('pre-shutdown', 'a', 'pre-shutdown hook "a" did not end within 1s')
   made.record({ type: 'hook.ended', kind: 'pre-shutdown', name: 'c', outcome: 'cut' })
   await ends('post-start', 'd', 'z')
   await ends('destroy', 'pool', 'shut')
@@ -51,7 +51,7 @@ test('a phase of hooks fails by the errors of its own hooks, in the order of the
   made.record({ type: 'phase.ended', phase: 'destroy', outcome: 'failed', error: { name: 'Error', message: 'its own' } })
   made.record({ type: 'phase.ended', phase: 'destroy', outcome: 'cut' })
   expect(events.flatMap((event) => (event.type === 'phase.ended' ? [event.error] : []))).toEqual([
-    { name: 'AggregateError', message: '[PreShutdownHook "b" failed: y, PreShutdownHook "a" failed: x]' },
+    { name: 'AggregateError', message: '[PreShutdownHook "b" failed: y, PreShutdownHook "a" failed: did not end within 1s]' },
     { name: 'AggregateError', message: 'destroy function "pool" failed: shut' },
     undefined,
     { name: 'Error', message: 'its own' },

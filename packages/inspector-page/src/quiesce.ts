@@ -4,7 +4,8 @@
  */
 export type { ErrorRecord, HookKind, LifecycleEvent, PhaseOutcome, Straggler } from '../../../src/base/events.ts'
 export { formatDuration, formatRunning } from '../../../src/base/format-duration.ts'
-export { fateWords, nameWithProtocol, openWords, protocolLabel } from '../../../src/base/protocol.ts'
+export { fateSums, fateWords, nameWithProtocol, openWords, protocolLabel } from '../../../src/base/protocol.ts'
+export { withoutName } from '../../../src/base/without-name.ts'
 export { type Chart, type ChartState, statesOf } from '../../../src/diagram/drawing/chart.ts'
 export { drawnSignals, lifecyclePicture } from '../../../src/diagram/drawing/lifecycle-picture.ts'
 export { bareSvg } from '../../../src/diagram/drawing/svg.ts'

@@ -1,4 +1,4 @@
-import { describeReason, fateWords, type JournalEntry, type LifecycleEvent, letInWords, openWords } from '../quiesce.ts'
+import { describeReason, fateSums, fateWords, type JournalEntry, type LifecycleEvent, letInWords, openWords } from '../quiesce.ts'
 import { nameOf } from './machines.ts'
 import { withoutMachine } from './states.ts'
 import type { View } from './view.ts'
@@ -194,10 +194,8 @@ function factWords(event: LifecycleEvent): string {
       return letInWords(event)
     case 'drained':
       return `${event.before} before, ${event.after} left${event.cut.length > 0 ? `, ${event.cut.length} cut` : ''}`
-    case 'connections': {
-      const sums = `${event.notified} notified, ${event.ended} ended by clients, ${event.idleUnnotified} closed idle, ${event.forced} forced`
-      return [sums, ...fateWords(event.byProtocol)].join('; ')
-    }
+    case 'connections':
+      return [fateSums(event), ...fateWords(event.byProtocol)].join('; ')
     case 'handlers':
       return `${count(event.running.length, 'handler')} still running`
     case 'error':

@@ -2,12 +2,14 @@ import {
   describeReason,
   endMeaning,
   exitCodeSeen,
+  fateSums,
   fateWords,
   lastCallWords,
   nameWithProtocol,
   skippedHooks,
   skippedWords,
   tookMs,
+  withoutName,
 } from '../quiesce.ts'
 import type { View } from './view.ts'
 import { count, durationText, FORCED_WORDS } from './words.ts'
@@ -28,7 +30,9 @@ const SKIPPED_NAMED = 10
 const counted = (counts: readonly (readonly [what: string, n: number])[]): string => counts.map(([what, n]) => `${n} ${what}`).join(', ')
 
 export function outcomeOf({ report, failures, life: { exitCode, stop } }: View): readonly OutcomeLine[] {
-  const failed = failures.map(({ where, error }): OutcomeLine => ({ what: 'failed', text: `${where}: ${error.message}`, tone: 'bad' }))
+  const failed = failures.map(
+    ({ where, error }): OutcomeLine => ({ what: 'failed', text: `${where}: ${withoutName(error.message, where)}`, tone: 'bad' }),
+  )
   if (!report) return failed
   const { requests, watches, connections, handlers, forced, reason, rejections, lateAnswers, warnings } = report
   const took = tookMs(report)
@@ -52,11 +56,7 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
     ...(lastCall === undefined ? [] : [line('last call', lastCall)]),
     ...drained('requests', requests),
     ...drained('watches', watches),
-    line(
-      'connections',
-      `${connections.notified} notified, ${connections.ended} ended by clients, ${connections.idleUnnotified} closed idle, ${connections.forced} by force`,
-      connections.forced > 0 ? 'cut' : 'plain',
-    ),
+    line('connections', fateSums(connections), connections.forced > 0 ? 'cut' : 'plain'),
     ...connections.forcedNames.map((straggler) => line('cut', nameWithProtocol(straggler), 'cut')),
     ...fateWords(connections.byProtocol).map((text) => line('by protocol', text)),
     ...(connections.lastRequestMs === undefined ? [] : [line('last request', `${durationText(connections.lastRequestMs)} after the stop`)]),
@@ -79,7 +79,7 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
       ),
     ...(skipped === undefined ? [] : [line('skipped', skipped, 'cut')]),
     ...report.errors.map(({ where, error, count = 1 }) =>
-      line('failed', `${where}${count > 1 ? ` (${count} times)` : ''}: ${error.message}`, 'bad'),
+      line('failed', `${where}${count > 1 ? ` (${count} times)` : ''}: ${withoutName(error.message, where)}`, 'bad'),
     ),
     ...lateAnswers.map(({ what, answer, lateMs }) => line('late', `${what} ${answer} ${durationText(lateMs)} too late`)),
     ...warnings.map(({ message }) => line('warning', message)),
