@@ -1,6 +1,7 @@
 import { type ApiGroup, apiGroup } from '../groups/api-group.ts'
 import type { ApiObject } from '../groups/api-object.ts'
 import { type FieldError, fieldErrors } from '../groups/field-errors.ts'
+import { METADATA } from '../groups/protobuf/object.ts'
 import { defineResource, type Resource } from '../groups/resource/define-resource.ts'
 import type { Storage } from '../groups/storage/storage.ts'
 
@@ -52,6 +53,19 @@ export const LEASES: Resource<Lease> = defineResource({
             },
           },
         },
+      },
+      protobuf: {
+        1: ['metadata', METADATA],
+        2: [
+          'spec',
+          {
+            1: ['holderIdentity', 'text'],
+            2: ['leaseDurationSeconds', 'whole'],
+            3: ['acquireTime', 'micro-time'],
+            4: ['renewTime', 'micro-time'],
+            5: ['leaseTransitions', 'whole'],
+          },
+        ],
       },
       columns: [
         { name: 'Holder', type: 'string', path: '.spec.holderIdentity', description: 'Identity of the holder.' },

@@ -3,6 +3,7 @@ import type { ApiObject } from '../groups/api-object.ts'
 import { KUBERNETES_FINALIZER, STANDARD_FINALIZERS } from '../groups/deletion-finalizers.ts'
 import { type FieldError, fieldErrors } from '../groups/field-errors.ts'
 import { METADATA } from '../groups/protobuf/object.ts'
+import type { MessageShape } from '../groups/protobuf/read-message.ts'
 import { defineResource, type Resource } from '../groups/resource/define-resource.ts'
 import type { Storage } from '../groups/storage/storage.ts'
 import { labelProblems, qualifiedNameProblems } from '../names.ts'
@@ -36,6 +37,15 @@ export interface NamespaceCondition {
  * @see kubernetes/api core/v1/well_known_labels.go
  */
 const NAME_LABEL = 'kubernetes.io/metadata.name'
+
+/** @see kubernetes/api core/v1/generated.proto NamespaceCondition */
+const CONDITION: MessageShape = {
+  1: ['type', 'text'],
+  2: ['status', 'text'],
+  4: ['lastTransitionTime', 'time'],
+  5: ['reason', 'text'],
+  6: ['message', 'text'],
+}
 
 /**
  * Namespaces of the core group `v1`, as kube-apiserver has them. One that is deleted stays until
@@ -97,7 +107,11 @@ export const NAMESPACES: Resource<Namespace> = defineResource({
         { name: 'Age', type: 'date', path: '.metadata.creationTimestamp' },
       ],
       subresources: { status: true, finalize: true },
-      protobuf: { 1: ['metadata', METADATA], 2: ['spec', { 1: ['finalizers', 'texts'] }] },
+      protobuf: {
+        1: ['metadata', METADATA],
+        2: ['spec', { 1: ['finalizers', 'texts'] }],
+        3: ['status', { 1: ['phase', 'text'], 2: ['conditions', [CONDITION]] }],
+      },
     },
   },
   strategy: { prepareForCreate, prepareForDelete, validate, canonicalize },

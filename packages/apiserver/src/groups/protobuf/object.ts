@@ -10,14 +10,17 @@ const MAGIC = Buffer.from('k8s\0')
 const ENVELOPE: MessageShape = { 1: ['type', { 1: ['apiVersion', 'text'], 2: ['kind', 'text'] }], 2: ['raw', 'bytes'] }
 
 /**
- * What clients say in the metadata of an object that is to be created.
+ * What clients say in the metadata of an object.
  * @see kubernetes/apimachinery pkg/apis/meta/v1/generated.proto ObjectMeta
  */
 export const METADATA: MessageShape = {
   1: ['name', 'text'],
   2: ['generateName', 'text'],
   3: ['namespace', 'text'],
+  5: ['uid', 'text'],
   6: ['resourceVersion', 'text'],
+  9: ['deletionTimestamp', 'time'],
+  10: ['deletionGracePeriodSeconds', 'whole'],
   11: ['labels', 'map'],
   12: ['annotations', 'map'],
   13: [
@@ -34,6 +37,15 @@ export const METADATA: MessageShape = {
     ],
   ],
   14: ['finalizers', 'texts'],
+}
+
+/** @see kubernetes/apimachinery pkg/apis/meta/v1/generated.proto DeleteOptions */
+export const DELETE_OPTIONS: MessageShape = {
+  1: ['gracePeriodSeconds', 'whole'],
+  2: ['preconditions', { 1: ['uid', 'text'], 2: ['resourceVersion', 'text'] }],
+  3: ['orphanDependents', 'flag'],
+  4: ['propagationPolicy', 'text'],
+  5: ['dryRun', 'texts'],
 }
 
 /**

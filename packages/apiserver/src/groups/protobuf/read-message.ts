@@ -1,10 +1,21 @@
+import { microTime } from '../../micro-time.ts'
 import { isFields, setField } from '../api-object.ts'
 
 /**
- * What a field of a message holds: a text, each text of a list, texts by name, a flag, or another
- * message, or each message of a list.
+ * What a field of a message holds: a text, each text of a list, texts by name, a flag, a whole
+ * number, a time in seconds or microseconds, or another message, or each message of a list.
  */
-export type FieldShape = 'text' | 'texts' | 'map' | 'flag' | 'bytes' | MessageShape | readonly [MessageShape]
+export type FieldShape =
+  | 'text'
+  | 'texts'
+  | 'map'
+  | 'flag'
+  | 'whole'
+  | 'time'
+  | 'micro-time'
+  | 'bytes'
+  | MessageShape
+  | readonly [MessageShape]
 
 /** The fields of a message that are read, by their numbers; others are passed over. */
 export interface MessageShape {
@@ -35,16 +46,23 @@ export function readMessage(bytes: Buffer, shape: MessageShape, depth = 0): Mess
   const message: Message = {}
   let at = 0
   let fields = 0
-  const varint = (): number => {
+  const whole = (): number => {
     let value = 0
+    let complement = 0
     for (let shift = 0; shift < 10; shift++) {
       const byte = bytes[at++]
       if (byte === undefined) throw new ProtobufError('unexpected EOF')
       // Numbers beyond 2^53 are none that anything here is about.
       value += (byte & 0x7f) * 2 ** (7 * shift)
-      if (byte < 0x80) return value
+      complement += (~byte & (shift < 9 ? 0x7f : 1)) * 2 ** (7 * shift)
+      if (byte < 0x80) return value < 2 ** 63 ? value : -1 - complement
     }
     throw new ProtobufError('integer overflow')
+  }
+  const varint = (): number => {
+    const value = whole()
+    if (value < 0) throw new ProtobufError('integer overflow')
+    return value
   }
   const skip = (length: number): Buffer => {
     if (length > bytes.length - at) throw new ProtobufError('unexpected EOF')
@@ -57,8 +75,9 @@ export function readMessage(bytes: Buffer, shape: MessageShape, depth = 0): Mess
     const wire = key % 8
     const field = shape[Math.trunc(key / 8)]
     if (wire === WIRE.varint) {
-      const value = varint()
+      const value = whole()
       if (field?.[1] === 'flag') message[field[0]] = value !== 0
+      else if (field?.[1] === 'whole') message[field[0]] = value
     } else if (wire === WIRE.fixed64 || wire === WIRE.fixed32) skip(wire === WIRE.fixed64 ? 8 : 4)
     else if (wire !== WIRE.bytes) throw new ProtobufError(`illegal wireType ${wire}`)
     else {
@@ -76,7 +95,7 @@ function setValue(message: Message, name: string, value: unknown): void {
     const texts = isFields(known) ? known : {}
     setField(texts, value.key, value.value)
     message[name] = texts
-  } else message[name] = value
+  } else if (value !== undefined) message[name] = value
 }
 
 /** One entry of texts by name. */
@@ -99,8 +118,24 @@ function fieldOf(value: Buffer, shape: FieldShape, depth: number): unknown {
   if (shape === 'texts') return [value.toString()]
   if (shape === 'map') return new Entry(readMessage(value, ENTRY, depth + 1))
   // Not sent as a number: it says nothing.
-  if (shape === 'flag') return undefined
+  if (shape === 'flag' || shape === 'whole') return undefined
+  if (shape === 'time' || shape === 'micro-time') return timeOf(readMessage(value, TIME, depth + 1), shape)
   return Array.isArray(shape)
     ? [readMessage(value, shape[0] as MessageShape, depth + 1)]
     : readMessage(value, shape as MessageShape, depth + 1)
+}
+
+/** @see kubernetes/apimachinery pkg/apis/meta/v1/generated.proto Time, MicroTime */
+const TIME: MessageShape = { 1: ['seconds', 'whole'], 2: ['nanos', 'whole'] }
+
+/** As a text; undefined: Go's zero time, which is none. */
+function timeOf({ seconds, nanos }: Message, shape: 'time' | 'micro-time'): string | undefined {
+  if (seconds === undefined && nanos === undefined) return undefined
+  const micros = Math.trunc(Number(nanos ?? 0) / 1_000)
+  try {
+    const text = microTime(Number(seconds ?? 0) * 1_000 + micros / 1_000)
+    return shape === 'time' ? `${text.slice(0, -'.000000Z'.length)}Z` : text
+  } catch {
+    throw new ProtobufError('time out of range')
+  }
 }

@@ -64,7 +64,10 @@ export interface VersionDefinition<S extends AnySchema = AnySchema, Hub extends 
      */
     readonly finalize?: boolean
   }
-  /** How clients of compiled kinds may send an object that is to be created. */
+  /**
+   * How clients that have the kind compiled in send an object: `kubectl create`, and typed clients
+   * of client-go. Such clients also send strategic merge patches.
+   */
   readonly protobuf?: MessageShape
   /** What the kind does by itself with objects of this version. Default: that of the kind. */
   readonly strategy?: Strategy<ObjectOf<S>>

@@ -4,9 +4,10 @@ import { badRequest } from '../../status-errors.ts'
 import { type Fields, isFields } from '../api-object.ts'
 import type { Propagation } from '../deletion-finalizers.ts'
 import { type FieldError, fieldErrors } from '../field-errors.ts'
+import { DELETE_OPTIONS, PROTOBUF_TYPE, readProtobufObject } from '../protobuf/object.ts'
 import { readValue } from './decode.ts'
 import { dryRunErrors, flag, refuseOptions, wholeNumber } from './options.ts'
-import { isYaml, readBody } from './read-body.ts'
+import { contentTypeOf, isYaml, readBody, readBytes } from './read-body.ts'
 import type { RestRequest } from './rest-request.ts'
 
 /** The part of DeleteOptions that changes what is done. */
@@ -20,9 +21,9 @@ const POLICIES: ReadonlySet<unknown> = new Set(['Foreground', 'Background', 'Orp
 
 /** The options from the body, or from the query where there is none. */
 export async function deleteOptions(rest: RestRequest): Promise<DeleteOptions> {
-  const text = await readBody(rest.request, rest.world.bodyMax)
-  const given = text === '' ? fromQuery(rest) : await fromBody(rest, text)
-  if (text !== '') auditRequestObject(rest.request, given)
+  const sent = await readOptions(rest)
+  const given = sent ?? fromQuery(rest)
+  if (sent !== undefined) auditRequestObject(rest.request, given)
   refuseOptions('DeleteOptions', problemsOf(given))
   const { dryRun = [], preconditions, propagationPolicy, orphanDependents } = given as Fields & Partial<Propagation>
   const { uid, resourceVersion } = (preconditions ?? {}) as Readonly<Record<'uid' | 'resourceVersion', string | null | undefined>>
@@ -47,8 +48,20 @@ function fromQuery(rest: RestRequest): Fields {
   }
 }
 
-async function fromBody(rest: RestRequest, text: string): Promise<Fields> {
-  const { value } = await readValue(text, isYaml(rest.request), UNREADABLE, () => '')
+/**
+ * The options in the body, which clients of compiled kinds send as protocol buffers; undefined: it
+ * is empty.
+ */
+async function readOptions({ request, world: { bodyMax } }: RestRequest): Promise<Fields | undefined> {
+  if (contentTypeOf(request) === PROTOBUF_TYPE) {
+    const body = await readBytes(request, bodyMax)
+    return body.length === 0 ? undefined : optionsIn(readProtobufObject(body, DELETE_OPTIONS))
+  }
+  const text = await readBody(request, bodyMax)
+  return text === '' ? undefined : optionsIn((await readValue(text, isYaml(request), UNREADABLE, () => '')).value)
+}
+
+function optionsIn(value: unknown): Fields {
   if (value === null) return {}
   if (!isFields(value)) throw unfit()
   const options = Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null))

@@ -4,8 +4,9 @@ import { contentTypeOf, isYaml, readBody, readBytes } from './read-body.ts'
 import type { RestRequest } from './rest-request.ts'
 
 /**
- * Reads an object that is to be created. The body comes first: what is too long is refused before
- * options that are wrong. A kind that says how may also come as protocol buffers.
+ * Reads an object that is to be created, or to take the place of another. The body comes first:
+ * what is too long is refused before options that are wrong. A kind that says how may also come as
+ * protocol buffers.
  */
 export async function readSent(rest: RestRequest): Promise<(decoding: Decoding) => Decoded | Promise<Decoded>> {
   const { resource, request, world } = rest

@@ -4,23 +4,22 @@ import { hasAdmission, mutateBy, validateBy } from '../admission/admit.ts'
 import { type ApiObject, isSameJson } from '../api-object.ts'
 import { specFinalizers } from '../resource/finalize.ts'
 import { storedForm, storedVersion, throughStorage } from '../storage/storage-in-version.ts'
-import { type Decoded, decodeAgain, decodeBody } from './decode.ts'
+import { type Decoded, decodeAgain } from './decode.ts'
 import { writeOptions } from './options.ts'
 import { negotiateOutput, objectAs, send } from './output.ts'
 import { prepareUpdate, takeName, takeNamespace } from './prepare.ts'
 import { storedObject } from './read.ts'
-import { isYaml, readBody } from './read-body.ts'
+import { readSent } from './read-sent.ts'
 import type { RestRequest } from './rest-request.ts'
 
 /** @see kubernetes/apiserver pkg/endpoints/handlers/update.go UpdateResource */
 export async function updateObject(rest: RestRequest): Promise<void> {
   const { world, exchange } = rest
   const output = negotiateOutput(rest, 'one')
-  const ofYaml = isYaml(rest.request)
-  const text = await readBody(rest.request, world.bodyMax)
+  const decode = await readSent(rest)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'UpdateOptions')
   const warn = (warning: string): void => world.warn(exchange, warning)
-  const decoded = await decodeBody(rest.resource, text, ofYaml, { part: rest.part, fieldValidation, warn })
+  const decoded = await decode({ part: rest.part, fieldValidation, warn })
   takeNamespace(rest, decoded.object)
   takeName(rest, decoded.object)
   auditRequestObject(rest.request, decoded.object)
