@@ -1,9 +1,13 @@
-// JSON patch and JSON merge patch. Fails when: a patch makes another value than RFC 6902 or RFC
-// 7386 say, changes the value that it is made from, is done in part, or is not bounded.
+// JSON patch, JSON merge patch and strategic merge patch. Fails when: a patch makes another value
+// than RFC 6902, RFC 7386 or upstream's library say, changes the value that it is made from, is
+// done in part, or is not bounded.
 import { describe, expect, test } from 'vitest'
 import { lookAtJson } from '#apiserver/encoding/json-text.ts'
+import type { Fields } from '#apiserver/groups/api-object.ts'
 import { jsonPatch, readJsonPatch } from '#apiserver/groups/json-patch.ts'
 import { mergePatch } from '#apiserver/groups/merge-patch.ts'
+import { strategicMergePatch } from '#apiserver/groups/strategic-merge-patch.ts'
+import { NAMESPACES } from '#apiserver/index.ts'
 
 describe('a merge patch (RFC 7386, appendix A)', () => {
   test.each([
@@ -32,6 +36,178 @@ describe('a merge patch (RFC 7386, appendix A)', () => {
     expect(JSON.stringify(mergePatch(target, patch))).toBe(JSON.stringify(merged))
     expect(JSON.stringify(target)).toBe(before)
     expect(({} as { polluted?: number }).polluted).toBeUndefined()
+  })
+})
+
+// The results are those of StrategicMergePatch of k8s.io/apimachinery v0.37.2, for a Namespace.
+describe('a strategic merge patch', () => {
+  test.each([
+    [{ metadata: { labels: { a: '1' } } }, { metadata: { labels: { b: '2', a: null } } }, { metadata: { labels: { b: '2' } } }],
+    [{ metadata: { finalizers: ['a', 'b'] } }, { metadata: { finalizers: ['c'] } }, { metadata: { finalizers: ['c', 'a', 'b'] } }],
+    [
+      { metadata: { finalizers: ['a', 'b', 'c'] } },
+      { metadata: { '$deleteFromPrimitiveList/finalizers': ['b'] } },
+      { metadata: { finalizers: ['a', 'c'] } },
+    ],
+    [
+      { metadata: { finalizers: ['a', 'b'] } },
+      { metadata: { '$setElementOrder/finalizers': ['c', 'a'], finalizers: ['c'] } },
+      { metadata: { finalizers: ['c', 'a', 'b'] } },
+    ],
+    [
+      { metadata: { finalizers: ['a', 'b', 'c'] } },
+      { metadata: { '$setElementOrder/finalizers': ['c', 'a'] } },
+      { metadata: { finalizers: ['b', 'c', 'a'] } },
+    ],
+    [
+      { metadata: { finalizers: ['a', 'b'] } },
+      { metadata: { '$deleteFromPrimitiveList/finalizers': ['a'], '$setElementOrder/finalizers': ['b'] } },
+      { metadata: { finalizers: ['b'] } },
+    ],
+    [
+      { metadata: { finalizers: ['x', 'a', 'b'] } },
+      { metadata: { '$deleteFromPrimitiveList/finalizers': ['a'], '$setElementOrder/finalizers': ['d', 'b'], finalizers: ['d'] } },
+      { metadata: { finalizers: ['d', 'x', 'b'] } },
+    ],
+    [{ metadata: {} }, { metadata: { finalizers: ['a'], '$setElementOrder/finalizers': ['a'] } }, { metadata: { finalizers: ['a'] } }],
+    [{ metadata: {} }, { metadata: { '$deleteFromPrimitiveList/finalizers': ['a'] } }, { metadata: {} }],
+    [{ metadata: { finalizers: ['a'] } }, { metadata: { finalizers: null } }, { metadata: {} }],
+    [
+      {
+        metadata: {
+          ownerReferences: [
+            { uid: '1', name: 'a' },
+            { uid: '2', name: 'b' },
+          ],
+        },
+      },
+      {
+        metadata: {
+          ownerReferences: [
+            { uid: '2', name: 'c' },
+            { uid: '3', name: 'd' },
+          ],
+        },
+      },
+      {
+        metadata: {
+          ownerReferences: [
+            { name: 'a', uid: '1' },
+            { name: 'c', uid: '2' },
+            { name: 'd', uid: '3' },
+          ],
+        },
+      },
+    ],
+    [
+      {
+        metadata: {
+          ownerReferences: [
+            { uid: '1', name: 'a' },
+            { uid: '2', name: 'b' },
+          ],
+        },
+      },
+      { metadata: { ownerReferences: [{ uid: '1', $patch: 'delete' }] } },
+      { metadata: { ownerReferences: [{ name: 'b', uid: '2' }] } },
+    ],
+    [
+      {
+        metadata: {
+          ownerReferences: [
+            { uid: '1', name: 'a' },
+            { uid: '2', name: 'b' },
+          ],
+        },
+      },
+      { metadata: { ownerReferences: [{ $patch: 'replace' }, { uid: '9', name: 'z' }] } },
+      { metadata: { ownerReferences: [{ name: 'z', uid: '9' }] } },
+    ],
+    [
+      {
+        metadata: {
+          ownerReferences: [
+            { uid: '1', name: 'a' },
+            { uid: '2', name: 'b' },
+          ],
+        },
+      },
+      { metadata: { '$setElementOrder/ownerReferences': [{ uid: '2' }, { uid: '1' }] } },
+      {
+        metadata: {
+          ownerReferences: [
+            { name: 'b', uid: '2' },
+            { name: 'a', uid: '1' },
+          ],
+        },
+      },
+    ],
+    [{ spec: { finalizers: ['kubernetes'] } }, { spec: { finalizers: ['a'] } }, { spec: { finalizers: ['a'] } }],
+    [{ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } }, { spec: null, status: null }, {}],
+    [{ spec: { finalizers: ['kubernetes'] } }, { spec: { $patch: 'replace', finalizers: ['b'] } }, { spec: { finalizers: ['b'] } }],
+    [{ spec: { finalizers: ['kubernetes'] } }, { spec: { $patch: 'delete' } }, { spec: {} }],
+    [
+      {
+        status: {
+          conditions: [
+            { type: 'A', status: 'True', reason: 'r' },
+            { type: 'B', status: 'True' },
+          ],
+        },
+      },
+      {
+        status: {
+          '$setElementOrder/conditions': [{ type: 'B' }, { type: 'A' }],
+          conditions: [{ type: 'A', status: 'False', reason: null }],
+        },
+      },
+      {
+        status: {
+          conditions: [
+            { status: 'True', type: 'B' },
+            { status: 'False', type: 'A' },
+          ],
+        },
+      },
+    ],
+    [
+      { metadata: { labels: { a: '1' } } },
+      { metadata: { annotations: { x: 'y', z: null } } },
+      { metadata: { annotations: { x: 'y' }, labels: { a: '1' } } },
+    ],
+    [{ metadata: { labels: { a: '1' } } }, { metadata: { labels: 'x' } }, { metadata: { labels: 'x' } }],
+    [
+      { metadata: { finalizers: ['a', 'b', 'c', 'd'] } },
+      { metadata: { finalizers: ['d', 'b'] } },
+      { metadata: { finalizers: ['a', 'c', 'd', 'b'] } },
+    ],
+    [{ metadata: { finalizers: ['a', 'a'] } }, { metadata: { finalizers: ['a'] } }, { metadata: { finalizers: ['a'] } }],
+  ])('%j with %j is %j', (target: Fields, patch: Fields, merged: unknown) => {
+    const before = JSON.stringify(target)
+    const made = strategicMergePatch(target, patch, NAMESPACES.schema)
+    expect(made).toEqual(merged)
+    expect(JSON.stringify(made)).not.toContain('$')
+    expect(JSON.stringify(target)).toBe(before)
+  })
+
+  test.each([
+    [{ metadata: { ownerReferences: [{ name: 'z' }] } }, 'an element of ownerReferences has no uid, by which such lists are merged'],
+    [{ spec: { $patch: 'x' } }, 'unknown patch type: x'],
+    [{ spec: { $retainKeys: ['a'] } }, 'the directive $retainKeys is not supported'],
+    [{ metadata: { '$deleteFromPrimitiveList/finalizers': 'a' } }, '$deleteFromPrimitiveList/finalizers is not a list'],
+  ])('%j is refused', (patch, message) => {
+    const target = { metadata: { ownerReferences: [{ uid: '1', name: 'a' }] }, spec: {} }
+    expect(() => strategicMergePatch(target, patch, NAMESPACES.schema)).toThrow(message)
+  })
+
+  test('a patch has no more of it than its length', () => {
+    const many = Array.from({ length: 100_000 }, (_, at) => `f${at}`)
+    const patch = {
+      metadata: { finalizers: many, '$setElementOrder/finalizers': many.toReversed(), '$deleteFromPrimitiveList/finalizers': many },
+    }
+    const before = performance.now()
+    strategicMergePatch({ metadata: { finalizers: many } }, patch, NAMESPACES.schema)
+    expect(performance.now() - before).toBeLessThan(5_000)
   })
 })
 

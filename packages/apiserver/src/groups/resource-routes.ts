@@ -9,7 +9,7 @@ import type { Route } from './container.ts'
 import { createObject } from './rest/create.ts'
 import { deleteCollection, deleteObject } from './rest/delete.ts'
 import { passBarriers } from './rest/pass-barriers.ts'
-import { PATCH_TYPES, patchObject } from './rest/patch.ts'
+import { patchObject, patchTypesOf } from './rest/patch.ts'
 import { getObject, listObjects } from './rest/read.ts'
 import { RestRequest, type RestWorld, type ServedResource, type Subresource } from './rest/rest-request.ts'
 import { reviewObject } from './rest/review.ts'
@@ -38,7 +38,7 @@ export function resourceRoutes(base: string, given: ServedResource, world: RestW
     const entries = Object.entries(methods).flatMap(([method, verb]) =>
       verb === false ? [] : [[method, handlerOf(served, subresource, verb, world)] as const],
     )
-    return entries.length === 0 ? [] : [{ template, methods: new Map(entries), produces: PRODUCES, patches: PATCH_TYPES }]
+    return entries.length === 0 ? [] : [{ template, methods: new Map(entries), produces: PRODUCES, patches: patchTypesOf(resource) }]
   }
   const can = (verb: string, handler: Verb): Verb | false => verbs.has(verb) && handler
   const reads = verbs.has('list') && (verbs.has('watch') ? listOrWatch : listOrNoWatch)

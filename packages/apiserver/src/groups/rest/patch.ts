@@ -4,6 +4,8 @@ import { badRequest, type StatusError } from '../../status-errors.ts'
 import { type ApiObject, isFields } from '../api-object.ts'
 import { isOfMember, jsonPatch, readJsonPatch, unknownMembers } from '../json-patch.ts'
 import { mergePatch } from '../merge-patch.ts'
+import type { Resource } from '../resource/define-resource.ts'
+import { strategicMergePatch } from '../strategic-merge-patch.ts'
 import { type Decoding, decodeValue, type ReadValue, readValue, SHOWN_MAX } from './decode.ts'
 import { writeOptions } from './options.ts'
 import { negotiateOutput, objectAs, send } from './output.ts'
@@ -14,19 +16,21 @@ import { changeStored } from './update.ts'
 
 const JSON_PATCH = 'application/json-patch+json'
 const MERGE_PATCH = 'application/merge-patch+json'
+const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json'
 
 /**
- * The patches that are taken; others, those that need to know more of a kind than its schema says,
- * are 415.
+ * The patches that are taken of a kind, others are 415. Clients send strategic ones for kinds that
+ * are compiled into them, whatever OpenAPI says.
  */
-export const PATCH_TYPES: readonly string[] = [JSON_PATCH, MERGE_PATCH]
+export const patchTypesOf = ({ protobuf }: Resource): readonly string[] =>
+  protobuf === undefined ? [JSON_PATCH, MERGE_PATCH] : [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH]
 
 /** @see kubernetes/apiserver pkg/endpoints/handlers/patch.go PatchResource */
 export async function patchObject(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'one')
   const text = await readBody(rest.request, rest.world.bodyMax)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'PatchOptions')
-  const { change, read, sent } = await readPatch(contentTypeOf(rest.request), text)
+  const { change, read, sent } = await readPatch(contentTypeOf(rest.request), text, rest.resource)
   auditRequestObject(rest.request, sent)
   const decoding: Decoding = { part: rest.part, fieldValidation, warn: rest.warnOnce }
   const make = (old: ApiObject) => {
@@ -56,7 +60,7 @@ const invalid = (): StatusError => badRequest('invalid JSON patch')
 const UNREADABLE = 'error decoding patch: '
 
 /** @throws StatusError 400, 413, 422 */
-export async function readPatch(type: string, text: string): Promise<Patch> {
+export async function readPatch(type: string, text: string, { schema }: Resource): Promise<Patch> {
   if (type === JSON_PATCH) {
     const { value: sent, duplicates } = await readValue(text, false, UNREADABLE, () => '')
     const operations = readJsonPatch(sent)
@@ -70,7 +74,8 @@ export async function readPatch(type: string, text: string): Promise<Patch> {
   if (!isJson(text)) throw invalid()
   const { value: sent, duplicates } = await readValue(text, false, UNREADABLE, () => '')
   if (!isFields(sent)) throw invalid()
-  return { change: (old) => mergePatch(old, sent), read: { duplicates }, sent }
+  const change = type === STRATEGIC_MERGE_PATCH ? strategicMergePatch : mergePatch
+  return { change: (old) => change(old, sent, schema), read: { duplicates }, sent }
 }
 
 function isJson(text: string): boolean {

@@ -35,7 +35,7 @@ export async function patchScale(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'one')
   const text = await readBody(rest.request, rest.world.bodyMax)
   const { isDryRun, fieldValidation } = writeOptions(rest, 'PatchOptions')
-  const { change, read, sent } = await readPatch(contentTypeOf(rest.request), text)
+  const { change, read, sent } = await readPatch(contentTypeOf(rest.request), text, rest.resource)
   auditRequestObject(rest.request, sent)
   const make = (old: ApiObject): Decoded => {
     const value = change(currentScale(rest, old, UNSET_REPLICAS))
