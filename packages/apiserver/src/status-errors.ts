@@ -165,6 +165,9 @@ export function serviceUnavailable(message: string): StatusError {
   return new StatusError({ message, reason: 'ServiceUnavailable', details: { retryAfterSeconds: 1 }, code: 503 })
 }
 
+/** Nothing was done yet: another server can be asked. */
+export const shuttingDown = (): StatusError => serviceUnavailable('apiserver is shutting down')
+
 /**
  * What was asked for may have been done, or may still be.
  * @see kubernetes/apimachinery pkg/api/errors/errors.go NewTimeoutError

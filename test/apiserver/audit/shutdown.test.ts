@@ -182,7 +182,7 @@ describe.each(['refuse', 'retry-after'] as const)(
       ).toEqual({
         '/silent': ['RequestReceived 0', 'ResponseComplete 200'],
         '/begun': begun,
-        '/undecided': ['RequestReceived 0', 'ResponseComplete 500'],
+        '/undecided': ['RequestReceived 0', 'ResponseComplete 503'],
         [WATCH]: ['RequestReceived 0', 'ResponseStarted 201', 'ResponseComplete 201'],
       })
       expect(report.audit).toEqual({ delivered: 9, lost: 0 })

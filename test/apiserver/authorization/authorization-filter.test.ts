@@ -231,7 +231,7 @@ describe('an authorizer that fails lets nothing pass', () => {
     await expect.poll(() => authorizer.asked.length).toBe(1)
     const { exitCode } = await served.life.stop()
     expect([exitCode, handled]).toEqual([0, []])
-    expect(client.received).toContain('500 Internal Server Error')
+    expect(client.received).toContain('503 Service Unavailable')
   })
 })
 

@@ -11,6 +11,7 @@ import type { RequestInfo } from '../request/request-info.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { sendStatus } from '../status.ts'
 import type { ChainFilter, MadeFilter } from './filter.ts'
+import { refuseGivenUp } from './given-up.ts'
 import { TIME_IS_OVER } from './timeout.ts'
 
 /**
@@ -23,7 +24,7 @@ export const authentication = {
   part: 'inner',
   upstream: 'WithAuthentication, WithFailedAuthenticationAudit',
   why: 'what is recorded and decided needs a user',
-  ends: [401],
+  ends: [401, 503],
   isTimed: true,
   make: (needs: AuthenticationNeeds) => (needs.authenticator === undefined ? undefined : filterOf(needs.authenticator, needs)),
 } as const satisfies ChainFilter<never>
@@ -56,7 +57,7 @@ function filterOf(authenticator: Authenticator, { clock, log, auditing, clientCa
   const refuse = (exchange: ApiExchange, startedAt: number, error?: Error): false => {
     metrics.authenticated(error === undefined ? 'failure' : 'error', clock.now() - startedAt)
     // It has been answered, and recorded, meanwhile.
-    if (TIME_IS_OVER.of(exchange)) return false
+    if (TIME_IS_OVER.of(exchange) || refuseGivenUp(exchange)) return false
     if (error !== undefined) sayFailed(error)
     if (isHttp2(exchange)) exchange.response.setHeader('Connection', 'close')
     if (recordFailure) recordFailedAuthentication(exchange, UNAUTHORIZED, recordFailure)

@@ -8,6 +8,7 @@ import { sendInternalError } from '../internal-error.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { AUTHORIZER_FAILED, authorizerFailures } from './authorizer-failures.ts'
 import type { ChainFilter, MadeFilter } from './filter.ts'
+import { refuseGivenUp } from './given-up.ts'
 import { TIME_IS_OVER } from './timeout.ts'
 
 const DECISION = 'authorization.k8s.io/decision'
@@ -23,7 +24,7 @@ export const authorization = {
   part: 'inner',
   upstream: 'WithAuthorization',
   why: 'last, so that no filter behind it decides again',
-  ends: [403, 500],
+  ends: [403, 500, 503],
   isTimed: true,
   make: (needs: AuthorizationNeeds) => needs.authorizer && filterOf(needs.authorizer, needs),
 } as const satisfies ChainFilter<never>
@@ -83,7 +84,7 @@ function refuse(
   log: Pick<EventLog, 'writes' | 'debug'>,
 ): false {
   // It has been answered, and recorded, meanwhile.
-  if (TIME_IS_OVER.of(exchange)) return false
+  if (TIME_IS_OVER.of(exchange) || refuseGivenUp(exchange)) return false
   const { request } = exchange
   if (error !== undefined) {
     if (AUDIT.of(exchange)) addAuditAnnotation(request, REASON, 'internal error')

@@ -12,6 +12,7 @@ import { sendInternalError } from '../internal-error.ts'
 import { sendStatus } from '../status.ts'
 import { AUTHORIZER_FAILED, authorizerFailures } from './authorizer-failures.ts'
 import type { ChainFilter, MadeFilter } from './filter.ts'
+import { refuseGivenUp } from './given-up.ts'
 import { TIME_IS_OVER } from './timeout.ts'
 
 /**
@@ -30,7 +31,7 @@ export const impersonation = {
   part: 'inner',
   upstream: 'WithImpersonation',
   why: 'limits and permissions are those of the user acted as',
-  ends: [400, 403, 500],
+  ends: [400, 403, 500, 503],
   isTimed: true,
   make: (needs: ImpersonationNeeds) => (needs.authenticator || needs.authorizer ? filterOf(needs) : undefined),
 } as const satisfies ChainFilter<never>
@@ -70,7 +71,7 @@ function filterOf({ authorizer = NONE_DECIDES, log, clock }: ImpersonationNeeds)
     } catch (thrown) {
       if (!(thrown instanceof ImpersonationForbidden)) throw thrown
       // It has been answered, and recorded, meanwhile.
-      if (TIME_IS_OVER.of(exchange)) return false
+      if (TIME_IS_OVER.of(exchange) || refuseGivenUp(exchange)) return false
       if (log.writes('debug')) log.debug({ URI: request.url, why: thrown.reason }, 'Forbidden')
       sendForbidden(exchange, thrown.attributes, thrown.reason)
       return false

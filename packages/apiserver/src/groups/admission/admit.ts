@@ -1,7 +1,7 @@
 import { AUDIT, addAuditAnnotation } from '../../audit/request-audit.ts'
 import { toError } from '../../engine.ts'
 import { qualifiedNameProblems } from '../../names.ts'
-import { badRequest, forbiddenObject, internalError, StatusError } from '../../status-errors.ts'
+import { forbiddenObject, internalError, StatusError, shuttingDown } from '../../status-errors.ts'
 import type { ApiObject } from '../api-object.ts'
 import type { RestRequest } from '../rest/rest-request.ts'
 import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest, AdmissionTarget } from './plugin.ts'
@@ -82,7 +82,7 @@ async function ask(rest: RestRequest, plugin: AdmissionPlugin, phase: 'mutate' |
 function inTime({ world: { clock }, exchange: { signal } }: RestRequest, name: string, answer: unknown): Promise<void> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(internalError(`failed calling admission plugin ${JSON.stringify(name)}: context deadline exceeded`))
-    const gone = (): void => reject(badRequest('the request was given up'))
+    const gone = (): void => reject(shuttingDown())
     const timer = clock.setTimeout(late, PLUGIN_MS)
     signal.addEventListener('abort', gone, { once: true })
     Promise.resolve(answer)
