@@ -1,6 +1,9 @@
 // Namespaces that come and go. Fails when: something is created in a namespace that is not there or
 // is ending, one is gone before what is in it or stays behind it, one that the server needs can be
 // deleted, a finalizer is taken by another path than /finalize, or kubectl waits for ever.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type WrittenShape, writeMessage } from '#apiserver/groups/protobuf/write-message.ts'
 import {
@@ -16,6 +19,7 @@ import {
   namespaceLifecycle,
   sharedInformers,
 } from '#apiserver/index.ts'
+import { deferred } from '#src/base/deferred.ts'
 import { planets, widget, widgets } from '../groups/widgets.ts'
 import { serveApi } from '../support/api-server.ts'
 import { useKubectl } from '../support/kubectl.ts'
@@ -34,7 +38,7 @@ interface Answer {
   }
 }
 
-async function scene({ hasController = true, admission = [] as readonly AdmissionPlugin[] } = {}) {
+async function scene({ hasController = true, admission = [] as readonly AdmissionPlugin[], deletionGracePeriod = '10ms' } = {}) {
   const memory = memoryStorage()
   const namespaces = memory.resource()
   const served = await serveApi({
@@ -54,7 +58,7 @@ async function scene({ hasController = true, admission = [] as readonly Admissio
       )
       const informers = sharedInformers(server)
       addGarbageCollector(server, { informers, resources: [widgets, NAMESPACES] })
-      if (hasController) addNamespaceController(server, { informers })
+      if (hasController) addNamespaceController(server, { informers, deletionGracePeriod })
     },
   })
   const json = async (method: string, path: string, body?: object, type = 'application/json'): Promise<Answer> => {
@@ -262,6 +266,26 @@ test('everything in a namespace is deleted with it, and nothing else; what has f
   expect(lines.filter(({ message }) => message.startsWith('namespace'))).toEqual([])
 })
 
+test('what was admitted before its namespace was deleted does not stay behind it', async () => {
+  const admitted = deferred<void>()
+  const slow: AdmissionPlugin = {
+    name: 'slow',
+    handles: ({ operation, resource }) => operation === 'CREATE' && resource.resource === 'widgets',
+    validate: () => {
+      admitted.resolve()
+      return setTimeout(500)
+    },
+  }
+  const { json, create, names } = await scene({ admission: [slow], deletionGracePeriod: '2s' })
+  await create('blue')
+  const creating = json('POST', inside('blue'), widget('late'))
+  await admitted.promise
+  await json('DELETE', `${NAMESPACE}/blue`)
+  expect((await creating).code).toBe(201)
+  await expect.poll(async () => (await json('GET', `${NAMESPACE}/blue`)).code).toBe(404)
+  expect(await names(inside('blue'))).toEqual([])
+})
+
 test('a namespace says why what is in it cannot be deleted, and is gone when it can be', async () => {
   let isRefused = true
   const refuses: AdmissionPlugin = {
@@ -285,10 +309,10 @@ test('a namespace says why what is in it cannot be deleted, and is gone when it 
   await expect.poll(async () => (await json('GET', `${NAMESPACE}/blue`)).code).toBe(404)
 })
 
-const { isThere, run } = useKubectl()
+const { isThere, folder, run } = useKubectl()
 test(isThere ? 'kubectl creates, shows and deletes a namespace' : 'kubectl is not on this machine: install kubernetes-client', async () => {
   if (!isThere) return
-  const { port, put, names } = await scene()
+  const { port, json, put, names } = await scene()
   const says = async (expected: RegExp, ...args: readonly string[]): Promise<void> => {
     const { code, text } = await run(port, ...args).ended
     expect(`${code} ${text}`, args.join(' ')).toMatch(expected)
@@ -298,6 +322,28 @@ test(isThere ? 'kubectl creates, shows and deletes a namespace' : 'kubectl is no
   await put('blue', 'a')
   await says(/^0 [\s\S]*Status: +Active/, 'describe', 'ns', 'blue')
   await says(/^0 [\s\S]*namespaces +ns +v1 +false +Namespace/, 'api-resources', '--cached=false')
+  const file = join(folder, 'blue.json')
+  const manifest = (team: string): string =>
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'blue', labels: { team }, finalizers: [`demo.example/${team}`] },
+    })
+  // For a kind that is compiled into it, kubectl sends strategic merge patches.
+  for (const team of ['a', 'b']) {
+    writeFileSync(file, manifest(team))
+    await says(/^0 [\s\S]*namespace\/blue configured/, 'apply', '-f', file)
+  }
+  const { metadata } = (await json('GET', `${NAMESPACE}/blue`)).body
+  expect([metadata.labels, metadata.finalizers]).toEqual([{ 'kubernetes.io/metadata.name': 'blue', team: 'b' }, ['demo.example/b']])
+  await says(
+    /^0 namespace\/blue patched/,
+    'patch',
+    'ns',
+    'blue',
+    '-p',
+    '{"metadata":{"$deleteFromPrimitiveList/finalizers":["demo.example/b"]}}',
+  )
   // It waits until it is gone.
   await says(/^0 namespace "blue" deleted/, 'delete', 'ns', 'blue')
   expect(await names(inside('blue'))).toEqual([])

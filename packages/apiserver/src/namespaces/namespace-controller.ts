@@ -1,7 +1,7 @@
 import type { ApiServer } from '../api-server.ts'
 import { loopbackResource } from '../client/loopback-resource.ts'
 import type { ResourceClient } from '../client/resource-client.ts'
-import { checkArguments, errorRecord, optionError, systemClock, toError, withFields } from '../engine.ts'
+import { checkArguments, type Duration, errorRecord, optionError, parseDuration, systemClock, toError, withFields } from '../engine.ts'
 import { isSameJson } from '../groups/api-object.ts'
 import { KUBERNETES_FINALIZER } from '../groups/deletion-finalizers.ts'
 import { timestamp } from '../groups/rest/prepare.ts'
@@ -47,6 +47,14 @@ export interface NamespaceControllerOptions {
   readonly systemNamespaces?: readonly string[]
   /** Namespaces that are emptied at a time. Default 2. */
   readonly workers?: number
+  /**
+   * Time between the deletion of a namespace and the first look at what is in it. An object whose
+   * creation was admitted before is stored by then, and does not stay behind its namespace.
+   * Default 5 s.
+   * @see kubernetes/kubernetes pkg/controller/namespace/namespace_controller.go
+   * namespaceDeletionGracePeriod
+   */
+  readonly deletionGracePeriod?: Duration
 }
 
 const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook', 'loopback', 'apiGroups')
@@ -65,7 +73,8 @@ const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook'
  */
 export function addNamespaceController(server: ApiServer, options: NamespaceControllerOptions): void {
   checkArguments('addNamespaceController(server, options)', [server, A_SERVER], [options, 'an object of options'])
-  const { informers, systemNamespaces = SYSTEM_NAMESPACES, workers = 2 } = options
+  const { informers, systemNamespaces = SYSTEM_NAMESPACES, workers = 2, deletionGracePeriod = '5s' } = options
+  parseDuration('deletionGracePeriod of addNamespaceController()', deletionGracePeriod)
   if (!Array.isArray(systemNamespaces) || systemNamespaces.some((name) => typeof name !== 'string' || labelProblems(name).length > 0))
     throw optionError('systemNamespaces of addNamespaceController()', systemNamespaces, 'a list of names of namespaces')
   const informer = informers.of(NAMESPACES)
@@ -75,7 +84,7 @@ export function addNamespaceController(server: ApiServer, options: NamespaceCont
   server.addPostStartHook(NAMESPACE_HOOK, ({ signal }) => {
     const queue = createWorkQueue()
     informer.events$.subscribe(({ type, object: { metadata } }) => {
-      if (type !== 'deleted' && metadata.deletionTimestamp !== undefined) queue.add(metadata.name)
+      if (type !== 'deleted' && metadata.deletionTimestamp !== undefined) queue.addAfter(metadata.name, deletionGracePeriod)
     })
     void queue.run({ reconcile: (name) => finalize(server, client, name, signal), signal, workers, failed })
   })
