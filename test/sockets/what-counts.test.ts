@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
@@ -46,6 +46,22 @@ describe('a request is in flight', () => {
     response.end()
     await client.response()
     await expect.poll(() => traffic.counts().requests).toBe(0)
+  })
+
+  test.each([
+    ['has answered on the socket itself', (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')],
+    ['has hung up', (socket: Socket) => socket.end()],
+  ])('until its handler %s, whether its client ends or not', async (_, ends) => {
+    const { traffic, connect } = await rig((request) => void ends(request.socket))
+    for (const endsToo of [false, true]) {
+      const client = await connect()
+      client.request('GET', '/a')
+      await client.until('the end', () => client.state === 'ended')
+      if (endsToo) client.end()
+      await expect.poll(() => traffic.counts().requests).toBe(0)
+      if (endsToo) await expect.poll(() => client.socket.closed).toBe(true)
+      expect(await hasSettled(traffic.handlersDone())).toBe(true)
+    }
   })
 
   test('until it is answered, also when its handler still runs then', async () => {

@@ -61,6 +61,7 @@ export class Http1Wire implements Wire {
     this.clock = traffic.clock
     this.#carried = carriedBy(socket)
     ;(socket as Tagged)[WIRE] = this
+    socket.on('finish', onSocketFinish)
     socket.once('close', onSocketClose)
     this.connection = connection ?? traffic.opened(this)
     connection?.goOnWith(this)
@@ -214,7 +215,17 @@ export class Http1Wire implements Wire {
   replaced(): void {
     this.#lingering?.cancel()
     this.#clearBodyTimer()
+    this.socket.off('finish', onSocketFinish)
     this.socket.off('close', onSocketClose)
+  }
+
+  /**
+   * Our side has ended. When neither its client's end nor ours has led to that, a handler has
+   * answered on the socket itself, or hung up: nothing on it can be answered any more.
+   */
+  finished(): void {
+    if (this.socket.readableEnded || this.connection.isEnding) return
+    for (const exchange of [...this.connection.outstanding]) exchange.end()
   }
 
   closed(): void {
@@ -259,6 +270,10 @@ function breakOffWaiting(response: ServerResponse): void {
 
 /** What node has for a request that breaks off before its response is sent. */
 const aborted = (): Error => Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
+
+function onSocketFinish(this: Socket): void {
+  http1WireOf(this)?.finished()
+}
 
 function onSocketClose(this: Socket): void {
   http1WireOf(this)?.closed()
