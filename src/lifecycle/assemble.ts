@@ -101,7 +101,10 @@ export function assemble(life: object, parts: LifecycleParts) {
   const listeners = new OpenedListeners({ parts, record, traffic, health, metrics: metrics.endpoint, status, ownAnswer })
   const planner = new Planner(options, registrations, listeners)
   const { reportFile, reservesMs } = options
-  const finalOutput = new FinalOutput({ process: host.process, recorder, log, report, reportFile, flushReserveMs: reservesMs.flush })
+  const finalOutput = new FinalOutput({
+    ...{ process: host.process, clock: host.clock, recorder, log, report, reportFile, flushReserveMs: reservesMs.flush },
+    loggerMs: options.logger ? options.hookTimeoutMs : undefined,
+  })
   const beside = systemsBeside(parts)
   const observer = parts.observe?.({
     beside,

@@ -34,7 +34,7 @@ export interface EffectSources {
 
 /** What the effects of one life act on. Effects run in the asynchronous context of this call. */
 export function effectContext(sources: EffectSources): World {
-  const { parts, record, registrations, root, status, causes, traffic, drains, listeners, observer, log, finalOutput, finish } = sources
+  const { parts, record, registrations, root, status, causes, traffic, drains, listeners, observer, finalOutput, finish } = sources
   return {
     host: parts.host,
     traffic,
@@ -58,7 +58,7 @@ export function effectContext(sources: EffectSources): World {
     endsByItself: () => status.view.stop !== undefined && status.view.stop.reason?.kind !== 'server-closed',
     flushLogs: () => {
       finalOutput.warnIfLate()
-      return log.flush()
+      return finalOutput.flushLog()
     },
     writeReport: (signal) => {
       finalOutput.warnIfLate()

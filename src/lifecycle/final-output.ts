@@ -1,6 +1,7 @@
 import type { HostProcess } from '../actors/host.ts'
+import type { Clock } from '../base/clock.ts'
 import { formatDuration } from '../base/duration.ts'
-import { show } from '../base/errors.ts'
+import { show, toError } from '../base/errors.ts'
 import { RESERVES_DEFAULT_MS } from '../base/stop-profile.ts'
 import type { WarningCode } from '../base/warnings.ts'
 import type { EventLog } from '../log/event-log.ts'
@@ -22,10 +23,12 @@ const LATE_MS = 250
 const REPORT_MS = 100
 
 const MISSED: WarningCode = 'WARN_DEADLINE_MISSED'
+const LOST: WarningCode = 'WARN_LOG_LOST'
 
 const missedWarning = (late: string): string => `the deadline was missed by ${late}: the event loop was blocked, or the process was paused`
 
 export interface FinalOutputContext {
+  readonly clock: Clock
   readonly process: Pick<HostProcess, 'stderr'>
   readonly recorder: Recorder
   readonly log: EventLog
@@ -33,6 +36,8 @@ export interface FinalOutputContext {
   readonly reportFile: string | undefined
   /** Time that the budget keeps for what is written last. */
   readonly flushReserveMs: number
+  /** The longest wait for a logger of the user's; the built-in one knows what its reader takes. */
+  readonly loggerMs: number | undefined
 }
 
 /**
@@ -42,6 +47,8 @@ export interface FinalOutputContext {
 export class FinalOutput {
   readonly #context: FinalOutputContext
   #isLate = false
+  /** Why the log was not flushed. */
+  #unflushed: string | undefined
   /** The report that stands in its file, if another one may be written over it. */
   #written: { readonly lostLines: number } | undefined
 
@@ -52,6 +59,33 @@ export class FinalOutput {
   /** Time that is left for what is written last. */
   get flushMs(): number {
     return Math.min(this.#context.flushReserveMs, Math.max(0, this.#leftMs))
+  }
+
+  /**
+   * Resolves when the log is written, or given up: a logger of the user's that hangs has the time
+   * of a hook, and what it may have lost costs no exit code (docs/decisions/0008).
+   */
+  async flushLog(): Promise<void> {
+    const { clock, log, recorder, flushReserveMs, loggerMs } = this.#context
+    const failed = (how: string): void => {
+      if (this.#unflushed !== undefined) return
+      this.#unflushed = `lines of the log may be lost: flush() of the option logger ${how}`
+      recorder.record({ type: 'warning', message: this.#unflushed, details: { code: LOST } })
+    }
+    const flushed = log.flush().catch((thrown: unknown) => failed(`failed with ${show(toError(thrown).message)}`))
+    if (loggerMs === undefined) return flushed
+    const ms = Math.min(loggerMs, msForReaders(recorder))
+    await new Promise<void>((resolve) => {
+      const bound = clock.setTimeout(() => {
+        failed(`has not ended within ${formatDuration(Math.round(ms))}`)
+        log.flushNow(Math.min(flushReserveMs, msForReaders(recorder)))
+        resolve()
+      }, ms)
+      void flushed.then(() => {
+        clock.clearTimeout(bound)
+        resolve()
+      })
+    })
   }
 
   /**
@@ -99,9 +133,10 @@ export class FinalOutput {
     this.#amendReport(exitCode)
     const { log, process } = this.#context
     const lost = log.lostLines()
+    if (this.#unflushed !== undefined) sayWithCode(process.stderr, LOST, this.#unflushed)
     if (lost === 0) return
     const why = log.whyRefused === undefined ? '' : `: the option logger failed with ${show(log.whyRefused)}`
-    sayWithCode(process.stderr, 'WARN_LOG_LOST', `${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost${why}`)
+    sayWithCode(process.stderr, LOST, `${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost${why}`)
   }
 
   /**

@@ -108,8 +108,8 @@ export class EventLog {
   }
 
   /**
-   * Resolves when everything logged so far is written, or given up. A stop may come while the
-   * logger is still being opened.
+   * Resolves when everything logged so far is written, or given up, and rejects when its logger
+   * says that it could not write. A stop may come while the logger is still being opened.
    */
   async flush(): Promise<void> {
     // The caller of open() has got the failure.

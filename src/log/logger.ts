@@ -17,7 +17,10 @@ export interface Logger {
    * said on standard error when they are not.
    */
   isLevelEnabled?(level: string): boolean
-  /** Calls back, like pino's, when everything logged so far is written, or given up. */
+  /**
+   * Calls back, like pino's, when everything logged so far is written, or given up. It has as long
+   * as a hook (the option `hookTimeout`): after that, and with an error, lines may be lost.
+   */
   flush?(callback?: (error?: Error) => void): void
   /**
    * Writes what is pending without giving way to anything else, for at most `ms`; returns the bytes
@@ -74,18 +77,14 @@ export function writeLine(
 const isConsole = (logger: Logger): boolean => logger instanceof Console
 
 /**
- * Resolves when a logger has written what it was given. One that cannot say so is taken at its
- * word; the caller bounds the wait.
+ * Resolves when a logger has written what it was given, and rejects when it says that it could not.
+ * One that cannot say so is taken at its word; the caller bounds the wait.
  */
 export const flushLogger = (logger: Logger): Promise<void> =>
-  new Promise((resolve) => {
+  new Promise((resolve, reject) => {
     if (!logger.flush) return resolve()
-    const answer: unknown = logger.flush(() => resolve())
-    if (isPromiseLike(answer))
-      Promise.resolve(answer).then(
-        () => resolve(),
-        () => resolve(),
-      )
+    const answer: unknown = logger.flush((error) => (error ? reject(error) : resolve()))
+    if (isPromiseLike(answer)) Promise.resolve(answer).then(() => resolve(), reject)
     // One that takes no callback and promises nothing has flushed, as pino before 9.
     else if (logger.flush.length === 0) resolve()
   })

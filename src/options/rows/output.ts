@@ -51,7 +51,7 @@ export const OUTPUT_OPTIONS = defineOptions({
   ),
   /**
    * Pino-compatible, or false for silence, on standard error too. A console is told nothing at
-   * debug.
+   * debug. At the end its `flush` has the time of a hook (`hookTimeout`).
    * @default pino on standard output for createServer, none for attachLifecycle; on a terminal see
    * pretty
    */
