@@ -404,12 +404,15 @@ describe('the core API', () => {
   })
 
   test.each([
-    ['a watch at the end of its grace', markWatch, { watchGrace: 50 }],
-    ['a request at the deadline', markRequest, { deadline: 300 }],
-  ] as const)('a stream that is cut in its middle has no end that its client could take for the whole: %s', async (_, mark, options) => {
+    ['a watch at the end of its grace', 'in its middle', markWatch, { watchGrace: 50 }],
+    ['a request at the deadline', 'in its middle', markRequest, { deadline: 300 }],
+    ['a request at the deadline', 'before its answer', markRequest, { deadline: 300 }],
+  ] as const)('a stream has no end that its client could take for the whole when it is cut: %s, %s', async (_, where, mark, options) => {
     const { t, client } = await streaming((stream) => {
-      stream.respond({ ':status': 200 })
-      stream.write('begun')
+      if (where === 'in its middle') {
+        stream.respond({ ':status': 200 })
+        stream.write('begun')
+      }
       mark(stream)
     }, options)
     const stream = (await client()).stream({ ':path': '/' }, true)
