@@ -19,6 +19,11 @@ export interface ProtocolCount extends ConnectionProtocol {
   readonly open: number
 }
 
+const NONE_YET: readonly ProtocolCount[] = [{ protocol: 'HTTP/1.1', tls: 'none', open: 0 }]
+
+/** What a metric says of them: before the first connection 0 instead of nothing, which cannot be summed. */
+export const measured = (counts: readonly ProtocolCount[]): readonly ProtocolCount[] => (counts.length > 0 ? counts : NONE_YET)
+
 /** How connections that spoke one have ended. */
 export interface ProtocolFates extends ConnectionProtocol {
   /** The connections that were open when the shutdown was initiated. */

@@ -1,3 +1,4 @@
+import { measured } from '../base/protocol.ts'
 import type { MetricWords } from '../base/wording.ts'
 import { MetricsEndpoint } from '../endpoints/metrics-endpoint.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
@@ -36,7 +37,10 @@ export class LifeMetrics {
 
 /** Open connections, by protocol. */
 export function connectionMetric({ connections }: MetricWords, traffic: Traffic): MetricFamily {
-  const samples = traffic.snapshot.connectionsByProtocol.map(({ protocol, tls, open }) => ({ labels: { protocol, tls }, value: open }))
+  const samples = measured(traffic.snapshot.connectionsByProtocol).map(({ protocol, tls, open }) => ({
+    labels: { protocol, tls },
+    value: open,
+  }))
   return { ...connections, type: 'gauge', samples }
 }
 

@@ -1,6 +1,6 @@
 import { type Attributes, type Meter, metrics } from '@opentelemetry/api'
 import { checkArguments, LIFE_ALLOWED, withFields } from '../base/arguments.ts'
-import type { ConnectionProtocol, Protocol } from '../base/protocol.ts'
+import { type ConnectionProtocol, measured, type Protocol } from '../base/protocol.ts'
 import type { Life } from '../lifecycle/life.ts'
 
 export interface MeterOptions {
@@ -29,7 +29,7 @@ export function meterLifecycle(life: Pick<Life, 'counts' | 'events$'>, options: 
     unit: '{connection}',
   })
   const measure: Parameters<typeof connections.addCallback>[0] = (result) => {
-    for (const kind of life.counts().connections.byProtocol) result.observe(kind.open, attributesOf(kind))
+    for (const kind of measured(life.counts().connections.byProtocol)) result.observe(kind.open, attributesOf(kind))
   }
   connections.addCallback(measure)
   const end = (): void => connections.removeCallback(measure)

@@ -182,10 +182,10 @@ test('open connections are measured by protocol until the end of the life, or un
   expect(callbacks.size).toBe(1)
   expect(names).toEqual(['quiesce.connections', 'quiesce.connections'])
   await made.life.start()
-  expect(await collect()).toEqual([])
+  const attributes = { 'network.protocol.name': 'http', 'network.protocol.version': '1.1' }
+  expect(await collect()).toEqual([{ value: 0, attributes }])
   const clients = await Promise.all([RawClient.open({ port: made.port }), RawClient.open({ port: made.port })])
   for (const client of clients) await client.ask('GET', '/')
-  const attributes = { 'network.protocol.name': 'http', 'network.protocol.version': '1.1' }
   expect(await collect()).toEqual([{ value: 2, attributes }])
   await made.end()
   expect(callbacks.size).toBe(0)
