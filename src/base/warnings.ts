@@ -9,6 +9,7 @@ export const WARNING_CODES = {
   WARN_SIGNAL_LOST: 'A signal that is sent to the process does not reach it, because of how the process was started',
   WARN_DEADLINE_MISSED: 'The stop took longer than its deadline, because the event loop was blocked or the process was paused',
   WARN_LOG_LOST: 'Lines of the log were lost, or may be: their reader did not take them in time, or the logger failed or hung',
+  WARN_AUDIT_LOST: 'Events of the audit log were dropped, or their backend did not take them; the errors of the report say why',
   WARN_NOT_STARTED: 'A server was created or attached, and its `run()` or `start()` was never called',
   WARN_STILL_ALIVE: 'Something kept the process alive after its server had ended, so `run()` ended the process; the message names it',
 } as const satisfies Record<`WARN_${string}`, string>

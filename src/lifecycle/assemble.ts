@@ -104,6 +104,7 @@ export function assemble(life: object, parts: LifecycleParts) {
   const finalOutput = new FinalOutput({
     ...{ process: host.process, clock: host.clock, recorder, log, report, reportFile, flushReserveMs: reservesMs.flush },
     loggerMs: options.logger ? options.hookTimeoutMs : undefined,
+    isSilent: options.logger === false,
   })
   const beside = systemsBeside(parts)
   const observer = parts.observe?.({

@@ -38,6 +38,8 @@ export interface FinalOutputContext {
   readonly flushReserveMs: number
   /** The longest wait for a logger of the user's; the built-in one knows what its reader takes. */
   readonly loggerMs: number | undefined
+  /** Whether the user wants nothing said. */
+  readonly isSilent: boolean
 }
 
 /**
@@ -125,18 +127,20 @@ export class FinalOutput {
    */
   sayIfLate(): void {
     const late = this.#late()
-    if (late !== undefined) sayWithCode(this.#context.process.stderr, MISSED, missedWarning(late))
+    if (late !== undefined) this.#warn(MISSED, missedWarning(late))
   }
 
-  /** The log itself cannot say how it ended. */
-  sayLostLines(exitCode: ExitCode): void {
+  /**
+   * Says what is lost, which costs no exit code (docs/decisions/0008): the log itself cannot say
+   * how it ended.
+   */
+  sayLost(exitCode: ExitCode): void {
     this.#amendReport(exitCode)
-    const { log, process } = this.#context
-    const lost = log.lostLines()
-    if (this.#unflushed !== undefined) sayWithCode(process.stderr, LOST, this.#unflushed)
-    if (lost === 0) return
+    const { log, report, isSilent } = this.#context
+    if (this.#unflushed !== undefined) this.#warn(LOST, this.#unflushed)
     const why = log.whyRefused === undefined ? '' : `: the option logger failed with ${show(log.whyRefused)}`
-    sayWithCode(process.stderr, LOST, `${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost${why}`)
+    this.#warnOfLost(LOST, log.lostLines(), 'log line', why)
+    if (!isSilent) this.#warnOfLost('WARN_AUDIT_LOST', report.lostAuditEvents, 'audit event')
   }
 
   /**
@@ -151,6 +155,14 @@ export class FinalOutput {
 
   say(what: string): void {
     sayOnStandardError(this.#context.process.stderr, `quiesce: ${what}\n`)
+  }
+
+  #warnOfLost(code: WarningCode, count: number, what: string, why = ''): void {
+    if (count > 0) this.#warn(code, `${count} ${what}${count === 1 ? ' was' : 's were'} lost${why}`)
+  }
+
+  #warn(code: WarningCode, message: string): void {
+    sayWithCode(this.#context.process.stderr, code, message)
   }
 
   #writeReportNow(exitCode: ExitCode): void {

@@ -133,7 +133,7 @@ export class Finish {
           () => record({ type: 'ended', exitCode: own }),
           () => finalOutput.write(own),
           sayWhatIsCut,
-          () => finalOutput.sayLostLines(own),
+          () => finalOutput.sayLost(own),
         ),
       )
     } catch (error) {
@@ -145,7 +145,7 @@ export class Finish {
   #finish(report: Report, whyNotServed: QuiesceError): void {
     const { finalOutput, root, startOutcome, observer, ended, outlet } = this.#context
     this.#processExit?.[Symbol.dispose]()
-    finalOutput.sayLostLines(root.exitCode)
+    finalOutput.sayLost(root.exitCode)
     finalOutput.sayIfLate()
     startOutcome.ends(whyNotServed)
     // Observers hear the last word first. An end by force does not wait for them.

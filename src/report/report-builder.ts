@@ -64,6 +64,12 @@ export class ReportBuilder {
     this.#lateAnswers.push({ what, answer, lateMs: milliseconds(lateMs), ...(error && { error }) })
   }
 
+  /** Audit events that will not be stored, as far as that is known. */
+  get lostAuditEvents(): number {
+    const { view, auditCounts } = this.#context
+    return reportedAudit(view(), auditCounts?.())?.lost ?? 0
+  }
+
   /** The report of what happened so far. */
   build(exitCode: number): Report {
     const { wallAtStart, rejections, lostLogLines, auditCounts } = this.#context
@@ -101,7 +107,7 @@ export class ReportBuilder {
       warnings: [
         ...this.#warnings,
         ...countWarning('log lines were lost', 'lines', lostLogLines?.() ?? 0, 'WARN_LOG_LOST'),
-        ...countWarning('audit events were lost', 'events', audit?.lost ?? 0),
+        ...countWarning('audit events were lost', 'events', audit?.lost ?? 0, 'WARN_AUDIT_LOST'),
         ...countWarning('older errors were left out', 'errors', this.#failures.leftOut),
       ],
     }

@@ -137,3 +137,19 @@ test.each([
   expect([exitCode, audit]).toEqual([0, null])
   expect(errors).toMatchObject([{ where: 'audit counts', error: { message: expect.stringContaining(message) } }])
 })
+
+test.each([
+  [1, undefined, 'quiesce: 1 audit event was lost [WARN_AUDIT_LOST]\n'],
+  [2, undefined, 'quiesce: 2 audit events were lost [WARN_AUDIT_LOST]\n'],
+  [2, false, ''],
+] as const)(
+  'audit events that are lost (%d) follow the rule of log lines: no exit code, a warning, and a line unless the logger is %s',
+  async (lost, logger, said) => {
+    const audit = Object.assign(new NotedAudit(), { counts: () => ({ delivered: 5, lost, pending: 0 }) })
+    const t = newLife({ options: { audit, ...(logger === false && { logger }) } })
+    await t.life.start()
+    const { exitCode, warnings } = await t.end()
+    expect([exitCode, warnings]).toEqual([0, [{ message: 'audit events were lost', details: { code: 'WARN_AUDIT_LOST', events: lost } }]])
+    expect(t.process.stderrText).toBe(said)
+  },
+)

@@ -30,7 +30,7 @@ function dying(reportIn?: string) {
       world.lost += world.lostInFlush
     },
   }
-  const report = { build: () => ({ lost: world.lost, built: ++world.built }) }
+  const report = { build: () => ({ lost: world.lost, built: ++world.built }), lostAuditEvents: 0 }
   const context = { process, recorder, log, report, reportFile, flushReserveMs: 100 } as unknown as FinalOutputContext
   const written = (): unknown => JSON.parse(readFileSync(reportFile, 'utf8'))
   return { words: new FinalOutput(context), clock, warnings, process, flushes, world, written }
@@ -73,10 +73,10 @@ test.each([
 ])('lines that are lost after the report was written are in it and on standard error: %d', async (lost, said) => {
   const { words, process, world, written } = dying()
   await words.writeReport(0, new AbortController().signal)
-  words.sayLostLines(0)
+  words.sayLost(0)
   expect([process.stderrText, written()]).toEqual(['', { lost: 0, built: 1 }])
   world.lost = lost
-  words.sayLostLines(0)
+  words.sayLost(0)
   expect(process.stderrText).toBe(`quiesce: ${said} [WARN_LOG_LOST]\n`)
   expect(written()).toEqual({ lost, built: 2 })
 })
@@ -85,7 +85,7 @@ test('a report that went into a device is not written there twice', async () => 
   const { words, world } = dying('/dev/null')
   await words.writeReport(0, new AbortController().signal)
   world.lost = 1
-  words.sayLostLines(0)
+  words.sayLost(0)
   expect(world.built).toBe(1)
 })
 
@@ -96,6 +96,6 @@ test('a report that was given up is not taken for written', async () => {
   stop.abort()
   await writing.catch(() => {})
   world.lost = 1
-  words.sayLostLines(0)
+  words.sayLost(0)
   expect(world.built).toBe(1)
 })

@@ -100,7 +100,8 @@ row('AU-07', 'what could not be delivered by the end is counted in the report', 
   expect((await program.ended()).code).toBe(5)
   const { audit, warnings } = program.report()
   expect(audit).toEqual({ delivered: 0, lost: 10 })
-  expect(warnings).toContainEqual({ message: 'audit events were lost', details: { events: 10 } })
+  expect(warnings).toContainEqual({ message: 'audit events were lost', details: { code: 'WARN_AUDIT_LOST', events: 10 } })
+  expect(program.lines).toContain('quiesce: 10 audit events were lost [WARN_AUDIT_LOST]')
 })
 
 test.each(['blocking', 'blocking-strict'])(

@@ -255,7 +255,10 @@ describe('a report', () => {
     }
     expect(auditOf().audit).toEqual({ delivered: 5, lost: 1 })
     const stopped = auditOf({ at: 1, type: 'signal', name: 'AuditStopped', outcome: 'ok' })
-    expect(stopped).toMatchObject({ audit: { lost: 3 }, warnings: [{ message: 'audit events were lost', details: { events: 3 } }] })
+    expect(stopped).toMatchObject({
+      audit: { lost: 3 },
+      warnings: [{ message: 'audit events were lost', details: { code: 'WARN_AUDIT_LOST', events: 3 } }],
+    })
     expect(auditOf({ at: 1, type: 'forced', why: 'deadline' }).audit).toEqual({ delivered: 5, lost: 3 })
   })
 
