@@ -3,7 +3,7 @@ import type { Drains } from '../actors/reported-drains.ts'
 import type { Deferred } from '../base/deferred.ts'
 import { takeSteps } from '../base/each-of.ts'
 import { QuiesceError, toError } from '../base/errors.ts'
-import { errorRecord } from '../base/events.ts'
+import { errorRecord, osSignalOf, type StopReason } from '../base/events.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
 import { moreSevere } from '../machines/exit-codes.ts'
 import type { ResolvedOptions } from '../options/options.ts'
@@ -116,7 +116,8 @@ export class Finish {
     const sayWhatIsCut = (): void => {
       const cut = traffic.drains.requestStragglers().length + traffic.drains.watchStragglers().length
       const reason = status.view.stop?.reason
-      const by = reason?.kind === 'crash' ? `; a listener of ${reason.origin} may have called process.exit(): leave the end to run()` : ''
+      const event = heardByOthers(reason, status.report.warnings)
+      const by = event === undefined ? '' : `; a listener of ${event} may have called process.exit(): leave the end to run()`
       const unfinished = unfinishedWords(status.report.hooks, SKIPPED_NAMES_MAX)
       // Before any stop an exit is the program's own, unless a client notices.
       if (cut === 0 && (reason === undefined || (exitCode === 0 && unfinished === undefined))) return
@@ -155,6 +156,18 @@ export class Finish {
     else resolve()
     outlet.complete()
   }
+}
+
+/**
+ * The event that has led to the stop, if the program has a listener of its own for it: it may be
+ * the one that ends the process. One that is called once is no longer there then, hence the
+ * warning.
+ */
+function heardByOthers(reason: StopReason | undefined, warnings: Report['warnings']): string | undefined {
+  if (reason?.kind === 'crash') return reason.origin
+  const signal = osSignalOf(reason)
+  const isHeard = warnings.some(({ details }) => ((details?.['signals'] ?? []) as readonly unknown[]).includes(signal))
+  return isHeard ? signal : undefined
 }
 
 const workLeftWarning = ({ what, exitCode, afterMs }: WorkLeft): string =>

@@ -10,6 +10,7 @@ import { createServerOn } from '#src/create-server.ts'
 import type { ServerOptions } from '#src/index.ts'
 import type { Report } from '#src/report/report.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
+import { aborted } from '../support/life.ts'
 import { temporaryFolder } from '../support/process.ts'
 
 /**
@@ -159,6 +160,34 @@ describe('the exit of the process', () => {
     expect(process.stderrText).toBe(
       `quiesce: the process exits with ${code} before its server has ended: not run to their end: pre-shutdown "leave"\n`,
     )
+  })
+
+  test.each([
+    ['at the first signal', 1, 'on'],
+    ['at the first signal, heard once', 1, 'once'],
+    ['at the second signal', 2, 'on'],
+  ] as const)('by a listener of its own %s names the signal, unlike one by other code', async (_, at, how) => {
+    for (const isListeners of [true, false]) {
+      const process = new FakeProcess()
+      const { life } = lifeIn(process, {})
+      life.addPreShutdownHook('leave', () => new Promise(() => {}))
+      let heard = 0
+      const exit = (): void => {
+        if (++heard === at) process.exit(9)
+      }
+      if (isListeners) process[how]('SIGTERM', exit)
+      void life.run()
+      await aborted(life.signal('PostStartHooksLaunched'))
+      const signal = (): void => void process.emit('SIGTERM', 'SIGTERM')
+      if (at === 2) signal()
+      if (!isListeners) signal()
+      expect(isListeners ? signal : () => process.exit(9)).toThrow('process.exit(9)')
+      expect(process.stderrText).toBe(
+        `quiesce: the process exits with 9 before its server has ended: not run to their end: pre-shutdown "leave"${
+          isListeners ? '; a listener of SIGTERM may have called process.exit(): leave the end to run()' : ''
+        }\n`,
+      )
+    }
   })
 
   test('names what it cuts off, and how many', async () => {
