@@ -1,3 +1,4 @@
+import { andMore } from '../base/and-more.ts'
 import { formatDuration } from '../base/duration.ts'
 import { show } from '../base/errors.ts'
 import type { ResolvedOptions } from '../options/options.ts'
@@ -21,9 +22,9 @@ function uselessTimeouts({ hookTimeoutMs, plans }: ResolvedOptions, registration
   const all = [...preShutdownHooks.entries(), ...destroyFunctions.entries(), ...phases.entries()]
   const names = all.flatMap(([name, { timeoutMs }]) => (timeoutMs > deadlineMs && timeoutMs !== hookTimeoutMs ? [show(name)] : []))
   if (names.length === 0) return []
-  const more = names.length - NAMES_MAX
-  const said = `${names.slice(0, NAMES_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  return [`the timeout of ${said} has no effect: the whole stop has a deadline of ${formatDuration(deadlineMs)}, which comes before`]
+  return [
+    `the timeout of ${andMore(names, NAMES_MAX)} has no effect: the whole stop has a deadline of ${formatDuration(deadlineMs)}, which comes before`,
+  ]
 }
 
 /**

@@ -1,3 +1,4 @@
+import { andMore } from '../base/and-more.ts'
 import type { HookKind, PhaseOutcome } from '../base/events.ts'
 
 /**
@@ -29,7 +30,7 @@ export function skippedHooks(hooks: Iterable<HookOutcome>): SkippedHooks {
 }
 
 /**
- * A part of a sentence, `pre-shutdown hooks "pool" and 72 more never ran: they waited for "flush",
+ * A part of a sentence, `pre-shutdown hooks "pool", and 72 more never ran: they waited for "flush",
  * which was cut`, say; undefined when there are none.
  * @param max names that are spelled out
  */
@@ -60,7 +61,6 @@ export function unfinishedWords(hooks: Iterable<HookOutcome>, max: number): stri
 const quoted = (name: string): string => JSON.stringify(name)
 
 function listed(names: readonly string[], max: number): string {
-  const shown = names.slice(0, max)
-  const more = names.length - shown.length
-  return [shown.slice(0, more > 0 ? undefined : -1).join(', '), more > 0 ? `${more} more` : shown.at(-1)].filter(Boolean).join(' and ')
+  if (names.length < 2 || names.length > max) return andMore(names, max)
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

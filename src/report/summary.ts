@@ -1,3 +1,4 @@
+import { andMore } from '../base/and-more.ts'
 import { clip } from '../base/cells.ts'
 import type { Straggler } from '../base/events.ts'
 import { formatInColumn } from '../base/format-duration.ts'
@@ -130,12 +131,11 @@ const tookOf = ({ durationMs }: ReportedHook): number => durationMs ?? Number.PO
 
 function listed(label: string, stragglers: readonly Straggler[]): SummaryLine[] {
   if (stragglers.length === 0) return []
-  const names = stragglers.slice(0, NAMES_MAX).map((straggler) => {
+  const names = stragglers.map((straggler) => {
     const { name, ageMs, undeliveredBytes = 0, streaming } = straggler
     const undelivered = undeliveredBytes > 0 ? `${undeliveredBytes} bytes undelivered` : ''
     const isStreaming = streaming ? 'streaming' : ''
     return `${name} (${[formatInColumn(ageMs), protocolLabel(straggler), undelivered, isStreaming].filter(Boolean).join(', ')})`
   })
-  const more = stragglers.length > NAMES_MAX ? `, and ${stragglers.length - NAMES_MAX} more` : ''
-  return [{ label, text: `${names.join(', ')}${more}`, outcome: 'cut' }]
+  return [{ label, text: andMore(names, NAMES_MAX), outcome: 'cut' }]
 }

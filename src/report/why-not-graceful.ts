@@ -1,3 +1,4 @@
+import { andMore } from '../base/and-more.ts'
 import { clip } from '../base/cells.ts'
 import { isCrashEvent, type StopReason } from '../base/events.ts'
 import { streamAdvice, undeclaredStreams } from '../base/streams.ts'
@@ -24,8 +25,7 @@ export function whyNotGraceful(report: Report): readonly string[] {
   if (report.exitCode === 0) return []
   const { because, others: all } = causes(report)
   const others = [...new Set(all)].filter((other) => !because.includes(other))
-  const unnamed = because.length - NAMES_MAX
-  const why = because.length === 0 ? '' : `: ${because.slice(0, NAMES_MAX).join(', ')}${unnamed > 0 ? `, and ${unnamed} more` : ''}`
+  const why = because.length === 0 ? '' : `: ${andMore(because, NAMES_MAX)}`
   const advice = adviceFor(report)
   const width = WIDTH_MAX - advice.length
   const more = others.length - FAILURES_MAX

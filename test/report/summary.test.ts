@@ -85,7 +85,7 @@ test('names hooks that never ran, and the ones that they waited for', () => {
   )
   const many = Array.from({ length: 73 }, (_, index) => hook(`${index}`, 'skipped'))
   expect(text(hook('b', 'cut'), hook('d', 'cut'), ...many)).toBe(
-    'pre-shutdown hooks "0", "1", "2", "3", "4" and 68 more never ran: they waited for "b" and "d", which were cut',
+    'pre-shutdown hooks "0", "1", "2", "3", "4", and 68 more never ran: they waited for "b" and "d", which were cut',
   )
   expect(text(hook('c', 'skipped'))).toBe('pre-shutdown hook "c" never ran')
 })

@@ -112,7 +112,7 @@ test.each([
   [[skipped('a', 'x'), skipped('b', 'x', 'y')], 'pre-shutdown hooks "a" and "b" never ran: they waited for "x" and "y", which were cut'],
   [
     [1, 2, 3, 4, 5].map((number) => skipped(`h${number}`, 'flush')),
-    'pre-shutdown hooks "h1", "h2", "h3" and 2 more never ran: they waited for "flush", which was cut',
+    'pre-shutdown hooks "h1", "h2", "h3", and 2 more never ran: they waited for "flush", which was cut',
   ],
 ])('hooks that never ran are named: %j', (hooks, words) => {
   expect(further({ exitCode: 5, hooks: [hook('pool', 'cut'), ...hooks] })).toEqual([words])

@@ -2,6 +2,8 @@
  * The parts of quiesce itself that the page takes: what a journal consists of, and how it speaks of
  * a life everywhere.
  */
+
+export { andMore } from '../../../src/base/and-more.ts'
 export type { ErrorRecord, HookKind, LifecycleEvent, PhaseOutcome, Straggler } from '../../../src/base/events.ts'
 export { formatDuration, formatRunning } from '../../../src/base/format-duration.ts'
 export { fateSums, fateWords, nameWithProtocol, openWords, protocolLabel } from '../../../src/base/protocol.ts'

@@ -1,4 +1,4 @@
-import { describeReason, fateSums, fateWords, type JournalEntry, type LifecycleEvent, letInWords, openWords } from '../quiesce.ts'
+import { andMore, describeReason, fateSums, fateWords, type JournalEntry, type LifecycleEvent, letInWords, openWords } from '../quiesce.ts'
 import { nameOf } from './machines.ts'
 import { withoutMachine } from './states.ts'
 import type { View } from './view.ts'
@@ -109,9 +109,8 @@ function stateWords({ on, taken, status, value }: Extract<JournalEntry, { kind: 
   const because = on === undefined ? '' : ` on ${shortEvent(on)}`
   const moves = taken.filter(({ from, to }) => to !== undefined && to !== from)
   if (moves.length > 0) {
-    const shown = moves.slice(0, EDGES_SPELLED_OUT).map(({ from, to = from }) => `${withoutMachine(from)} → ${shortTarget(from, to)}`)
-    const more = moves.length > EDGES_SPELLED_OUT ? `, and ${moves.length - EDGES_SPELLED_OUT} more` : ''
-    return `${shown.join(', ')}${more}${because}`
+    const edges = moves.map(({ from, to = from }) => `${withoutMachine(from)} → ${shortTarget(from, to)}`)
+    return `${andMore(edges, EDGES_SPELLED_OUT)}${because}`
   }
   if (status !== 'active') return `${status}${because}`
   if (on === undefined) return value === undefined ? 'found' : 'found in its state'
