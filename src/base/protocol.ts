@@ -21,7 +21,7 @@ export interface ProtocolCount extends ConnectionProtocol {
 
 const NONE_YET: readonly ProtocolCount[] = [{ protocol: 'HTTP/1.1', tls: 'none', open: 0 }]
 
-/** What a metric says of them: before the first connection 0 instead of nothing, which cannot be summed. */
+/** What a metric says of them: 0 before the first connection, as nothing cannot be summed. */
 export const measured = (counts: readonly ProtocolCount[]): readonly ProtocolCount[] => (counts.length > 0 ? counts : NONE_YET)
 
 /** How connections that spoke one have ended. */
