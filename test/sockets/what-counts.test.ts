@@ -64,6 +64,24 @@ describe('a request is in flight', () => {
     }
   })
 
+  test('whose client has sent garbage behind it, and was told so: its handler is waited for', async () => {
+    const pending = new Pending()
+    const { server, traffic, connect } = await rig(pending.listener)
+    server.on('clientError', (_error, socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    const client = await connect()
+    client.request('GET', '/a')
+    const response = await pending.response('/a')
+    client.send('garbage\r\n\r\n')
+    await client.until('the end', () => client.state === 'ended')
+    client.end()
+    await expect.poll(() => client.socket.closed).toBe(true)
+    await expect.poll(() => traffic.counts().requests).toBe(0)
+    const done = traffic.handlersDone()
+    expect(await hasSettled(done)).toBe(false)
+    response.end()
+    await done
+  })
+
   test('until it is answered, also when its handler still runs then', async () => {
     const work = new Latch()
     const { traffic, connect } = await rig(async (_request, response) => {

@@ -55,7 +55,7 @@ export function openHttp1Gate(
     }
     const isHeard = inheritedEmit().call(server, event, ...args)
     // What a listener has said to a client that node cannot read is an answer.
-    if (isOpen && event === 'clientError' && args[1] instanceof Stream) http1WireOf(args[1] as Socket)?.answered()
+    if (isOpen && event === 'clientError' && args[1] instanceof Stream) http1WireOf(args[1] as Socket)?.clientFailed()
     // After node's own listener, so that our look at the socket's end comes after node's too.
     if (isOpen && event === 'connection' && handshakes) handshakes.begun(args[0] as Socket)
     else if (isOpen && event === (handshakes ? 'secureConnection' : 'connection') && isOurs(args[0] as Socket)) wireFor(args[0] as Socket)

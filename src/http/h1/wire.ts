@@ -51,6 +51,7 @@ export class Http1Wire implements Wire {
   readonly clock: Clock
   readonly server: Server
   #lingering: Lingering | undefined = undefined
+  #hasClientFailed = false
   /** Until the last body of a request has to be there. */
   #bodyTimer: unknown
 
@@ -164,6 +165,12 @@ export class Http1Wire implements Wire {
     this.#writtenAsAnswers = this.#carried.bytesWritten
   }
 
+  /** Its client has sent what node cannot read, which was answered. */
+  clientFailed(): void {
+    this.#hasClientFailed = true
+    this.answered()
+  }
+
   /** An upgrade has arrived, and nothing of its answer is written. */
   upgrading(): void {
     this.#writtenBefore = this.#carried.bytesWritten
@@ -220,11 +227,11 @@ export class Http1Wire implements Wire {
   }
 
   /**
-   * Our side has ended. When neither its client's end nor ours has led to that, a handler has
-   * answered on the socket itself, or hung up: nothing on it can be answered any more.
+   * Our side has ended. When neither its client's end, or fault, nor ours has led to that, a
+   * handler has answered on the socket itself, or hung up: nothing more can be answered on it.
    */
   finished(): void {
-    if (this.socket.readableEnded || this.connection.isEnding) return
+    if (this.socket.readableEnded || this.#hasClientFailed || this.connection.isEnding) return
     for (const exchange of [...this.connection.outstanding]) exchange.end()
   }
 
