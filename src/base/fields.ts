@@ -1,7 +1,7 @@
 import { didYouMean } from './did-you-mean.ts'
 import { awaitHint, optionError, QuiesceError } from './errors.ts'
 import { ownFields } from './own-fields.ts'
-import { isFieldsOnly } from './records.ts'
+import { isFieldsOnly, isPlain } from './records.ts'
 
 /**
  * Refuses unknown fields, and what has none of its own: a misspelt one, or a promise of them, would
@@ -22,6 +22,14 @@ export function checkFields<T extends object>(of: string, options: T, known: rea
     given: (own as Readonly<Record<string, unknown>>)[field],
     allowed,
   })
+}
+
+/**
+ * The same for what may be an instance of a class: that has fields of its own, and is taken as it
+ * is.
+ */
+export function checkPlainFields(of: string, given: object, known: readonly string[]): void {
+  if (isPlain(given)) checkFields(of, given, known)
 }
 
 /** @throws QuiesceError ERR_OPTION_INVALID for a getter, or a proxy, that throws when it is read */

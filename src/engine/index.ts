@@ -56,15 +56,17 @@ export { createServedLife } from './served-life.ts'
 export const loadProfiles = (): Promise<typeof import('../endpoints/profiles.ts')> => import('../endpoints/profiles.ts')
 
 // Errors, the clock, and what is written of both.
-export { checkArguments, withFields } from '../base/arguments.ts'
+export { checkArguments, withFields, withOptions } from '../base/arguments.ts'
 export { stackOfCaller } from '../base/call-site.ts'
-export { checkFunction, checkName } from '../base/checked.ts'
+export { checkFunction, checkName, isAbortSignal } from '../base/checked.ts'
+export { A_SWITCH, AN_OBJECT, checkOptions, type RulesOf } from '../base/checked-options.ts'
 export { type Clock, systemClock } from '../base/clock.ts'
 export { type Deferred, deferred } from '../base/deferred.ts'
 export { allOrNone } from '../base/disposables.ts'
 export { DURATION_ALLOWED, type Duration, formatDuration, isDuration, parseDuration } from '../base/duration.ts'
 export { optionError, QuiesceError, show, toError } from '../base/errors.ts'
 export { errorRecord, type LifecycleFact } from '../base/events.ts'
+export { checkFields, checkPlainFields } from '../base/fields.ts'
 export { lineASecond, linesASecond } from '../base/line-a-second.ts'
 export { look, variable } from '../base/look.ts'
 // The kit of option tables, and the rows of a server.
@@ -114,7 +116,7 @@ export {
   writtenNumber,
 } from '../options/kit/kinds.ts'
 export { Problems, type ProblemWording } from '../options/kit/problems.ts'
-export { at, fieldPath, unknownField, type Wrong, wordsOf, wrongItem } from '../options/kit/wrong.ts'
+export { at, fieldPath, unknownField, unknownFieldOf, type Wrong, wordsOf, wrongItem } from '../options/kit/wrong.ts'
 export { resolveServerOptions, type ServerOptions } from '../options/options.ts'
 export { SERVER_OPTIONS } from '../options/rows/lifecycle.ts'
 export { TLS_OPTIONS, type TlsOptions } from '../options/rows/tls.ts'

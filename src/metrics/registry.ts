@@ -1,4 +1,4 @@
-import { checkArguments, withFields } from '../base/arguments.ts'
+import { checkArguments, withFields, withOptions } from '../base/arguments.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { show } from '../base/errors.ts'
 import { Registry } from '../base/registry.ts'
@@ -7,6 +7,9 @@ import { bareName, type MetricFamily, type MetricSource } from './family.ts'
 import { Gauge } from './gauge.ts'
 import { Histogram, type HistogramOptions } from './histogram.ts'
 import type { Metric, MetricOptions } from './metric.ts'
+
+const OF_ANY = withOptions<MetricOptions>('name', 'help', 'labels', 'seriesMax')
+const OF_HISTOGRAM = withOptions<HistogramOptions>('name', 'help', 'labels', 'seriesMax', 'bounds')
 
 /**
  * Metrics of one program, or one part of it. Observing one costs a look-up and an addition, and
@@ -42,19 +45,19 @@ export class MetricRegistry implements MetricSource {
    * ERR_OPTION_INVALID
    */
   counter(options: MetricOptions): Counter {
-    checkArguments('counter(options)', [options, 'an object of options'])
+    checkArguments('counter(options)', [options, OF_ANY])
     return this.#add(new Counter(options, this.#wallSeconds))
   }
 
   /** How much of something there is. Throws as {@link counter}. */
   gauge(options: MetricOptions): Gauge {
-    checkArguments('gauge(options)', [options, 'an object of options'])
+    checkArguments('gauge(options)', [options, OF_ANY])
     return this.#add(new Gauge(options))
   }
 
   /** How values are distributed. Throws as {@link counter}. */
   histogram(options: HistogramOptions): Histogram {
-    checkArguments('histogram(options)', [options, 'an object of options'])
+    checkArguments('histogram(options)', [options, OF_HISTOGRAM])
     return this.#add(new Histogram(options, this.#wallSeconds))
   }
 

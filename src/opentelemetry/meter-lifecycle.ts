@@ -1,5 +1,5 @@
 import { type Attributes, type Meter, metrics } from '@opentelemetry/api'
-import { checkArguments, LIFE_ALLOWED, withFields } from '../base/arguments.ts'
+import { checkArguments, LIFE_ALLOWED, withFields, withOptions } from '../base/arguments.ts'
 import { type ConnectionProtocol, measured, type Protocol } from '../base/protocol.ts'
 import type { Life } from '../lifecycle/life.ts'
 
@@ -22,7 +22,11 @@ export interface MeterOptions {
  * await life.run()
  */
 export function meterLifecycle(life: Pick<Life, 'counts' | 'events$'>, options: MeterOptions = {}): Disposable {
-  checkArguments('meterLifecycle(life, options?)', [life, withFields(LIFE_ALLOWED, 'events$', 'counts')], [options, 'an object of options'])
+  checkArguments(
+    'meterLifecycle(life, options?)',
+    [life, withFields(LIFE_ALLOWED, 'events$', 'counts')],
+    [options, withOptions<MeterOptions>('meter')],
+  )
   const { meter = metrics.getMeter('quiesce') } = options
   const connections = meter.createObservableUpDownCounter('quiesce.connections', {
     description: 'Open connections, by protocol and version of TLS',

@@ -1,5 +1,5 @@
 import { type Attributes, type Context, context, diag, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
-import { checkArguments, LIFE_ALLOWED, withFields } from '../base/arguments.ts'
+import { checkArguments, LIFE_ALLOWED, withFields, withOptions } from '../base/arguments.ts'
 import type { ErrorRecord, LifecycleEvent, StopReason } from '../base/events.ts'
 import { nameWithProtocol, type ProtocolFates } from '../base/protocol.ts'
 import type { Life } from '../lifecycle/life.ts'
@@ -31,7 +31,11 @@ const NAMES_MAX = 20
  * await life.run()
  */
 export function traceLifecycle(life: Pick<Life, 'events$'>, options: TraceOptions = {}): Disposable {
-  checkArguments('traceLifecycle(life, options?)', [life, withFields(LIFE_ALLOWED, 'events$')], [options, 'an object of options'])
+  checkArguments(
+    'traceLifecycle(life, options?)',
+    [life, withFields(LIFE_ALLOWED, 'events$')],
+    [options, withOptions<TraceOptions>('tracer', 'parent')],
+  )
   const { tracer = trace.getTracer('quiesce'), parent = context.active() } = options
   const spans = new LifeSpans(tracer, parent)
   const guarded = (step: () => void): void => {

@@ -1,5 +1,6 @@
+import { checkArguments, withOptions } from '../base/arguments.ts'
 import { takesColor } from '../platforms/terminal.ts'
-import { type RenderOptions, renderReport } from './render-report.ts'
+import { A_REPORT, type RenderOptions, renderReport } from './render-report.ts'
 import type { Report } from './report.ts'
 
 export interface PrintOptions extends RenderOptions {
@@ -20,7 +21,9 @@ export interface PrintOptions extends RenderOptions {
  * printReport(await life.stop())
  * printReport(JSON.parse(await readFile('report.json', 'utf8')), { stream: process.stdout })
  */
-export function printReport(report: Report, { stream = process.stderr, ...given }: PrintOptions = {}): void {
+export function printReport(report: Report, options: PrintOptions = {}): void {
+  checkArguments('printReport(report, options?)', [report, A_REPORT], [options, withOptions<PrintOptions>('stream', 'columns', 'color')])
+  const { stream = process.stderr, ...given } = options
   const { columns } = stream
   const color = takesColor(stream, process.env)
   stream.write(renderReport(report, { color, ...(columns && { columns }), ...given }))

@@ -1,3 +1,4 @@
+import { checkArguments, withFields, withOptions } from '../base/arguments.ts'
 import { BOLD, oneLine, painter, RED, wrap, YELLOW } from '../base/cells.ts'
 import { optionError } from '../base/errors.ts'
 import { formatInColumn } from '../base/format-duration.ts'
@@ -64,9 +65,11 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
 const wrapped = (text: string, width: number, indent: number): string[] =>
   wrap(oneLine(text), width - indent, width).map((line, index) => (index === 0 ? line : `${' '.repeat(indent)}${line.trimStart()}`))
 
-function checked(report: unknown, { columns = COLUMNS_DEFAULT, color = false }: RenderOptions) {
-  if (typeof report !== 'object' || report === null || !('phases' in report && 'signals' in report))
-    throw optionError('report', report, 'a report, as run() resolves with and a report file holds')
+export const A_REPORT = withFields('a report, as run() resolves with and a report file holds', 'phases', 'signals')
+
+function checked(report: Report, options: RenderOptions) {
+  checkArguments('renderReport(report, options?)', [report, A_REPORT], [options, withOptions<RenderOptions>('columns', 'color')])
+  const { columns = COLUMNS_DEFAULT, color = false } = options
   if (!Number.isInteger(columns) || columns < 1) throw optionError('columns', columns, 'a whole number of at least 1')
   if (typeof color !== 'boolean') throw optionError('color', color, 'true, false')
   return { columns, color }

@@ -34,6 +34,8 @@ const identified = () => {
   return known
 }
 const LIST_WATCH = () => apiserver.storageListWatch('n', apiserver.memoryStorage().resource())
+const REPORT = { phases: [], signals: [] }
+const FASTIFY = () => ({ server: http.createServer(), addHook: () => {}, log: console })
 const AUTHORIZER = { authorize: () => ({ decision: 'allow' }) }
 
 /** By how a call is written. */
@@ -46,8 +48,8 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
     'markRequest(request)': () => [{}],
     'markWatch(request)': () => [{}],
     'neutralWording(name?, prefix?)': () => ['a', 'b'],
-    'printReport(report)': () => [{}],
-    'renderReport(report)': () => [{}],
+    'printReport(report, options?)': () => [REPORT, {}],
+    'renderReport(report, options?)': () => [REPORT, {}],
     'shutdownSignalOf(request)': () => [{}],
     'waitUntil(request, work)': () => [{}, Promise.resolve()],
   },
@@ -80,7 +82,7 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
     'storageOver(store, resource, tuning?)': () => [{ use: () => {}, hold: () => {} }, { group: '', plural: 'p' }, {}],
     'createInformer(client, options?)': () => [LIST_WATCH(), {}],
     'createWorkQueue(options?)': () => [{}],
-    'loopbackResource(loopback, resource, scope?)': () => [server().loopback, {}, {}],
+    'loopbackResource(loopback, resource, scope?)': () => [server().loopback, apiserver.LEASES, {}],
     'sharedInformers(server, options?)': () => [server(), {}],
     'addGarbageCollector(server, options)': () => [server(), {}],
     'addNamespaceController(server, options)': () => [server(), {}],
@@ -137,8 +139,8 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
     'serve(app, options?)': () => [{ fetch: () => new Response('') }, {}],
   },
   fastify: {
-    'default(app, options)': () => [{ server: http.createServer(), addHook: () => {} }, {}],
-    'quiesce(app, options)': () => [{ server: http.createServer(), addHook: () => {} }, {}],
+    'default(app, options)': () => [FASTIFY(), {}],
+    'quiesce(app, options)': () => [FASTIFY(), {}],
   },
   nest: {},
   testing: {
@@ -158,7 +160,7 @@ const CALLS: Readonly<Record<keyof typeof ENTRIES, Readonly<Record<string, Row>>
     'inOrder(=id, =text, =nameOf, earlier, =later)': () => ['i', 't', () => undefined, [], 'l'],
     'inWordsOfLife(trace)': () => [{ steps: [] }],
     'invariantsOf(plan)': () => [plan()],
-    'mismatches(exploration, options?)': () => [{}, {}],
+    'mismatches(exploration, options?)': () => [exploration(), {}],
     'planOf(life, =mode)': () => [life(), 'refuse'],
     'printTrace(trace)': () => [{ steps: [] }],
     'replayed(exploration, trace)': () => [{ graph: {}, model: {} }, {}],

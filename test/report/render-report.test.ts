@@ -305,9 +305,17 @@ exit code 0: graceful: everything ended by itself
   })
 
   test.each([
-    [undefined, {}, 'report: got undefined, allowed: a report, as run() resolves with and a report file holds'],
-    [{}, {}, 'report: got {}, allowed: a report, as run() resolves with and a report file holds'],
-    [{ phases: [] }, {}, 'report: got {"phases":[]}, allowed: a report, as run() resolves with and a report file holds'],
+    [
+      undefined,
+      {},
+      'report of renderReport(report, options?): got undefined, allowed: a report, as run() resolves with and a report file holds',
+    ],
+    [{}, {}, 'report of renderReport(report, options?): got {}, allowed: a report, as run() resolves with and a report file holds'],
+    [
+      { phases: [] },
+      {},
+      'report of renderReport(report, options?): got {"phases":[]}, allowed: a report, as run() resolves with and a report file holds',
+    ],
     [busyEnd, { columns: 0 }, 'columns: got 0, allowed: a whole number of at least 1'],
     [busyEnd, { columns: '80' }, 'columns: got "80", allowed: a whole number of at least 1'],
     [busyEnd, { color: 'yes' }, 'color: got "yes", allowed: true, false'],

@@ -31,6 +31,9 @@ interface Call {
   readonly right: readonly unknown[]
 }
 
+/** The names of arguments whose fields are all known. */
+const OF_OPTIONS = /^(?:options|definition|tuning|scope)$/
+
 /**
  * Calls with one wrong argument after the other.
  * @param make what is called, and arguments that are right, or at least of the right kind; anew for
@@ -49,6 +52,12 @@ export async function faultsOf(written: string, make: () => Call | Promise<Call>
       const fault = await faultOf(() => called(...right.with(at, WRONG[kind])), argument, WRONG[kind])
       if (fault !== undefined) faults.push(`${argument}, ${kind}: ${fault}`)
     }
+    if (!OF_OPTIONS.test(argument)) continue
+    const { called, right } = await make()
+    if (kindOf(right[at]) !== 'object') continue
+    const given = { ...(right[at] as object), ...(WRONG['object'] as object) }
+    const fault = await faultOf(() => called(...right.with(at, given)), 'noSuchField', given)
+    if (fault !== undefined) faults.push(`${argument}, unknown field: ${fault}`)
   }
   return faults
 }

@@ -1,5 +1,6 @@
 import { didYouMean } from '../../base/did-you-mean.ts'
 import { show } from '../../base/errors.ts'
+import { isPlain } from '../../base/records.ts'
 
 /** What is wrong with a value, and where in it. */
 export interface Wrong {
@@ -35,6 +36,15 @@ export const fieldPath = (name: string): string => (/^[\w$-]+$/.test(name) ? `.$
 export function unknownField(name: string, given: unknown, names: readonly string[]): Wrong {
   const allowed = names.join(', ')
   return { path: fieldPath(name), given, allowed, words: `unknown${didYouMean(name, names) || `, allowed: ${allowed}`}` }
+}
+
+/**
+ * The first field that there is not. An instance of a class has fields of its own, and is taken as
+ * it is.
+ */
+export function unknownFieldOf(given: object, names: readonly string[]): Wrong | undefined {
+  const [name, field] = (isPlain(given) && Object.entries(given).find(([each]) => !names.includes(each))) || []
+  return name === undefined ? undefined : unknownField(name, field, names)
 }
 
 /** The first of a list that is refused. A value that is no list is wrong itself. */

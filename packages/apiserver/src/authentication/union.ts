@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { checkArguments, isThenable, toError } from '../engine.ts'
+import { checkArguments, isThenable, toError, withOptions } from '../engine.ts'
 import {
   type AuthenticationContext,
   type AuthenticationResult,
@@ -18,7 +18,11 @@ interface UnionOptions {
  * @see kubernetes/apiserver pkg/authentication/request/union/union.go New, NewFailOnError
  */
 export function unionAuthenticator(authenticators: readonly Authenticator[], options: UnionOptions = {}): Authenticator {
-  checkArguments('unionAuthenticator(authenticators, options?)', [authenticators, 'a list'], [options, 'an object of options'])
+  checkArguments(
+    'unionAuthenticator(authenticators, options?)',
+    [authenticators, 'a list'],
+    [options, withOptions<UnionOptions>('failOnError')],
+  )
   const union = new Union(authenticators, (one, request: IncomingMessage, context) => one.authenticate(request, context), options)
   return { ...livesOf(authenticators), authenticate: (request, context) => union.ask(request, context) }
 }
@@ -28,7 +32,7 @@ export function unionAuthenticator(authenticators: readonly Authenticator[], opt
  * @see kubernetes/apiserver pkg/authentication/token/union/union.go
  */
 export function unionTokens(tokens: readonly TokenAuthenticator[], options: UnionOptions = {}): TokenAuthenticator {
-  checkArguments('unionTokens(tokens, options?)', [tokens, 'a list'], [options, 'an object of options'])
+  checkArguments('unionTokens(tokens, options?)', [tokens, 'a list'], [options, withOptions<UnionOptions>('failOnError')])
   const [only, ...others] = tokens
   if (only !== undefined && others.length === 0) return only
 

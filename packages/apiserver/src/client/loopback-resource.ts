@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs/internal/Observable'
-import { checkArguments, withFields } from '../engine.ts'
+import { checkArguments, checkFields, withFields, withOptions } from '../engine.ts'
 import type { ApiObject, ObjectKey, ObjectMeta } from '../groups/api-object.ts'
 import { groupVersion, type Resource } from '../groups/resource/define-resource.ts'
 import type { LoopbackClient } from '../loopback/loopback.ts'
@@ -18,6 +18,10 @@ export interface LoopbackScope {
 const PAGE = 500
 
 const A_RESOURCE = withFields('what defineResource() returns', 'plural', 'apiVersion')
+const A_KEY = withFields('{ namespace, name }', 'name')
+/** A misspelt one would delete what is not to be deleted. */
+const CHOICES = withOptions<DeleteChoices>('uid', 'resourceVersion', 'propagationPolicy')
+const OF_ALL = withOptions<DeleteChoices>('propagationPolicy')
 
 /**
  * A client of one kind of objects over the server's own loopback client: its calls pass all filters
@@ -35,7 +39,7 @@ export function loopbackResource<T extends ApiObject>(
     'loopbackResource(loopback, resource, scope?)',
     [loopback, 'an object'],
     [resource, A_RESOURCE],
-    [scope, 'an object of options'],
+    [scope, withOptions<LoopbackScope>('namespace', 'labelSelector')],
   )
   return new LoopbackResource(loopback, resource, scope)
 }
@@ -71,7 +75,9 @@ class LoopbackResource<T extends ApiObject> implements CollectionClient<T> {
     return (await this.#ask('PUT', subresource === undefined ? path : `${path}/${subresource}`, object, options)) as T
   }
 
-  async delete(key: ObjectKey, { uid, resourceVersion, propagationPolicy }: DeleteChoices = {}, options?: CallOptions): Promise<void> {
+  async delete(key: ObjectKey, choices: DeleteChoices = {}, options?: CallOptions): Promise<void> {
+    checkArguments('delete(key, choices?, options?)', [key, A_KEY], [choices, CHOICES])
+    const { uid, resourceVersion, propagationPolicy } = choices
     const body = {
       kind: 'DeleteOptions',
       apiVersion: 'v1',
@@ -81,7 +87,9 @@ class LoopbackResource<T extends ApiObject> implements CollectionClient<T> {
     await this.#ask('DELETE', this.#pathOf(key), body, options)
   }
 
-  async deleteAll({ propagationPolicy }: Pick<DeleteChoices, 'propagationPolicy'> = {}, options?: CallOptions): Promise<void> {
+  async deleteAll(choices: Pick<DeleteChoices, 'propagationPolicy'> = {}, options?: CallOptions): Promise<void> {
+    checkArguments('deleteAll(choices?, options?)', [choices, OF_ALL])
+    const { propagationPolicy } = choices
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...(propagationPolicy && { propagationPolicy }) }
     await this.#ask('DELETE', `${this.#collection(this.#scope.namespace)}?${this.#query({})}`, body, options)
   }
@@ -115,7 +123,8 @@ class LoopbackResource<T extends ApiObject> implements CollectionClient<T> {
     })
   }
 
-  async #ask(method: string, path: string, body: object | undefined, { signal }: CallOptions = {}): Promise<unknown> {
+  async #ask(method: string, path: string, body: object | undefined, options: CallOptions = {}): Promise<unknown> {
+    const { signal } = checkFields(`a call of ${this.name}`, options, ['signal'])
     const answer = await this.#loopback.fetch(path, {
       method,
       headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },

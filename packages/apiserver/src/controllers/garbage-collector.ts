@@ -1,7 +1,7 @@
 import type { ApiServer } from '../api-server.ts'
 import { loopbackResource } from '../client/loopback-resource.ts'
 import type { DeleteChoices } from '../client/resource-client.ts'
-import { checkArguments, errorRecord, optionError, toError, withFields } from '../engine.ts'
+import { checkArguments, errorRecord, optionError, toError, withFields, withOptions } from '../engine.ts'
 import { type ApiObject, keyOf, type OwnerReference } from '../groups/api-object.ts'
 import { DELETE_DEPENDENTS, ORPHAN_DEPENDENTS } from '../groups/deletion-finalizers.ts'
 import type { Resource } from '../groups/resource/define-resource.ts'
@@ -54,7 +54,11 @@ const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook'
  * addGarbageCollector(server, { informers: sharedInformers(server), resources: [orders, cups] })
  */
 export function addGarbageCollector(server: ApiServer, options: GarbageCollectorOptions): void {
-  checkArguments('addGarbageCollector(server, options)', [server, A_SERVER], [options, 'an object of options'])
+  checkArguments(
+    'addGarbageCollector(server, options)',
+    [server, A_SERVER],
+    [options, withOptions<GarbageCollectorOptions>('informers', 'resources', 'workers')],
+  )
   const { informers, resources, workers = 2 } = options
   if (!Array.isArray(resources) || resources.length === 0)
     throw optionError('resources of addGarbageCollector()', resources, 'a list of what defineResource() returns')

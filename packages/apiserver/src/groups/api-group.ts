@@ -1,4 +1,4 @@
-import { checkArguments, optionError, show } from '../engine.ts'
+import { checkArguments, checkFields, optionError, show, withOptions } from '../engine.ts'
 import type { Resource } from './resource/define-resource.ts'
 import { type Storage, verbsOf } from './storage/storage.ts'
 
@@ -43,7 +43,7 @@ export interface ApiGroup {
  * @see kubernetes/apiserver pkg/server/genericapiserver.go APIGroupInfo
  */
 export function apiGroup(definition: ApiGroupDefinition): ApiGroup {
-  checkArguments('apiGroup(definition)', [definition, 'an object'])
+  checkArguments('apiGroup(definition)', [definition, withOptions<ApiGroupDefinition>('group', 'versions')])
   const { group, versions } = definition
   if (typeof group !== 'string') throw optionError('group of apiGroup()', group, 'a text')
   const named = `group ${show(group)}`
@@ -75,8 +75,11 @@ function refuseSeveralStorages(versions: readonly ApiVersion[]): void {
   }
 }
 
+const SERVED_FIELDS: readonly (keyof ResourceStorage)[] = ['resource', 'storage']
+
 /** The resource as the version has it. */
-function inVersion({ resource: given, storage }: ResourceStorage, group: string, version: string): ResourceStorage {
+function inVersion(item: ResourceStorage, group: string, version: string): ResourceStorage {
+  const { resource: given, storage } = checkFields(`${version} of group ${show(group)}`, item, SERVED_FIELDS)
   const of = `resource ${show(given?.plural)}`
   if (given?.group !== group) throw optionError(`group of ${of}`, given?.group, show(group))
   const { [version]: known } = given.versions

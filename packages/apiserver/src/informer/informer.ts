@@ -21,6 +21,7 @@ import {
   systemClock,
   systemHost,
   withFields,
+  withOptions,
 } from '../engine.ts'
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../groups/api-object.ts'
 import { StatusError } from '../status-errors.ts'
@@ -74,7 +75,11 @@ const A_CLIENT = withFields('a client that can list and watch', 'name', 'list', 
  * await informer.synced(signal)
  */
 export function createInformer<T extends ApiObject>(client: ListWatch<T>, options: InformerOptions<T> = {}): Informer<T> {
-  checkArguments('createInformer(client, options?)', [client, A_CLIENT], [options, 'an object of options'])
+  checkArguments(
+    'createInformer(client, options?)',
+    [client, A_CLIENT],
+    [options, withOptions<InformerOptions<T>>('resync', 'indexers', 'failed', 'clock', 'random')],
+  )
   return new Informer(client, options)
 }
 

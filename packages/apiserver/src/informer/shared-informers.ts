@@ -1,6 +1,6 @@
 import type { ApiServer } from '../api-server.ts'
 import { type LoopbackScope, loopbackResource } from '../client/loopback-resource.ts'
-import { checkArguments, type Duration, errorRecord, informersSynced, parseDuration, toError, withFields } from '../engine.ts'
+import { checkArguments, type Duration, errorRecord, informersSynced, parseDuration, toError, withFields, withOptions } from '../engine.ts'
 import type { ApiObject } from '../groups/api-object.ts'
 import type { Resource } from '../groups/resource/define-resource.ts'
 import { createInformer, type Informer } from './informer.ts'
@@ -47,7 +47,7 @@ const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook'
  * informers.of(widgets).events$.subscribe(({ type, object }) => queue.add(object.metadata.name))
  */
 export function sharedInformers(server: ApiServer, options: SharedInformersOptions = {}): SharedInformers {
-  checkArguments('sharedInformers(server, options?)', [server, A_SERVER], [options, 'an object of options'])
+  checkArguments('sharedInformers(server, options?)', [server, A_SERVER], [options, withOptions<SharedInformersOptions>('resync')])
   const { resync = '10m' } = options
   parseDuration('resync of sharedInformers()', resync)
   const all = new Map<string, Informer>()

@@ -8,6 +8,7 @@ import {
   parseDuration,
   show,
   systemClock,
+  withOptions,
 } from '../engine.ts'
 import { exponentialMs } from './backoff.ts'
 
@@ -55,7 +56,10 @@ export interface WorkQueueRun {
  * await queue.run({ workers: 2, signal, reconcile: (name) => bringInOrder(name) })
  */
 export function createWorkQueue(options: WorkQueueOptions = {}): WorkQueue {
-  checkArguments('createWorkQueue(options?)', [options, 'an object of options'])
+  checkArguments('createWorkQueue(options?)', [
+    options,
+    withOptions<WorkQueueOptions>('initialDelay', 'maxDelay', 'retriesPerSecond', 'retryBurst', 'clock'),
+  ])
   return new WorkQueue(options)
 }
 
@@ -178,7 +182,9 @@ export class WorkQueue {
    * have it wait.
    * @throws QuiesceError ERR_OPTION_INVALID
    */
-  async run({ reconcile, signal, workers = 1, failed = () => {} }: WorkQueueRun): Promise<void> {
+  async run(options: WorkQueueRun): Promise<void> {
+    checkArguments('run(options)', [options, withOptions<WorkQueueRun>('reconcile', 'signal', 'workers', 'failed')])
+    const { reconcile, signal, workers = 1, failed = () => {} } = options
     if (typeof reconcile !== 'function') throw optionError('reconcile of run()', reconcile, 'a function')
     if (!(Number.isSafeInteger(workers) && workers >= 1)) throw optionError('workers of run()', workers, 'a whole number from 1 on')
     const end = (): void => {

@@ -14,6 +14,7 @@ import {
   systemHost,
   toError,
   withFields,
+  withOptions,
 } from '../engine.ts'
 import { exponentialMs } from '../informer/backoff.ts'
 import { microTime } from '../micro-time.ts'
@@ -86,7 +87,11 @@ const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook'
  * addIdentityLease(server)
  */
 export function addIdentityLease(server: ApiServer, options: IdentityLeaseOptions = {}): void {
-  checkArguments('addIdentityLease(server, options?)', [server, A_SERVER], [options, 'an object of options'])
+  checkArguments(
+    'addIdentityLease(server, options?)',
+    [server, A_SERVER],
+    [options, withOptions<IdentityLeaseOptions>('id', 'component', 'leaseDuration', 'renewInterval', 'garbageInterval', 'clock')],
+  )
   const {
     id,
     component = 'kube-apiserver',

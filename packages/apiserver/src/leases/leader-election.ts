@@ -17,6 +17,7 @@ import {
   systemHost,
   toError,
   withFields,
+  withOptions,
 } from '../engine.ts'
 import { microTime } from '../micro-time.ts'
 import { StatusError } from '../status-errors.ts'
@@ -74,7 +75,7 @@ const A_CLIENT = withFields('a client of leases', 'get', 'create', 'update')
  * addLeaderElection(server, { name: 'orders', lead: ({ signal }) => work(signal) })
  */
 export function addLeaderElection(server: ApiServer, options: LeaderElectionOptions): LeaderElector {
-  checkArguments('addLeaderElection(server, options)', [server, A_SERVER], [options, 'an object of options'])
+  checkArguments('addLeaderElection(server, options)', [server, A_SERVER], [options, OPTIONS])
   const failed = (error: unknown): void =>
     server.warn(`candidate for ${options.name}: ${toError(error).message}`, { err: errorRecord(error) })
   const elector = createLeaderElector(loopbackResource(server.loopback, LEASES), { failed, ...options })
@@ -85,13 +86,27 @@ export function addLeaderElection(server: ApiServer, options: LeaderElectionOpti
   return elector
 }
 
+const OPTIONS = withOptions<LeaderElectionOptions>(
+  'name',
+  'namespace',
+  'identity',
+  'lead',
+  'leaseDuration',
+  'renewDeadline',
+  'retryPeriod',
+  'onNewLeader',
+  'failed',
+  'clock',
+  'random',
+)
+
 /**
  * A candidate for what a lease stands for.
  * @throws QuiesceError ERR_OPTION_INVALID
  * @see kubernetes/client-go tools/leaderelection/leaderelection.go NewLeaderElector
  */
 export function createLeaderElector(leases: ResourceClient<Lease>, options: LeaderElectionOptions): LeaderElector {
-  checkArguments('createLeaderElector(leases, options)', [leases, A_CLIENT], [options, 'an object of options'])
+  checkArguments('createLeaderElector(leases, options)', [leases, A_CLIENT], [options, OPTIONS])
   return new LeaderElector(leases, options)
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { apiExchangeOf } from '../api-exchange.ts'
-import { checkArguments, optionError, stackOfCaller } from '../engine.ts'
+import { checkArguments, optionError, stackOfCaller, withOptions } from '../engine.ts'
 import { ROUTE } from '../request/route.ts'
 
 /** A request listener of node; what it returns is waited for by the drain when it is a promise. */
@@ -51,7 +51,7 @@ export class PathMux {
 
   /** Serves one path. An unlisted one is not in {@link listedPaths}. */
   handle(path: string, handler: ApiHandler, options: Listing = {}): void {
-    checkArguments('handle(path, handler, options?)', [path, 'a text'], [handler, 'a function'], [options, 'an object of options'])
+    checkArguments('handle(path, handler, options?)', [path, 'a text'], [handler, 'a function'], [options, withOptions<Listing>('listed')])
     const { listed = true } = options
     this.#add(this.#exact, path, { handler, isListed: listed, registered: new Error('first registration') })
   }
@@ -61,7 +61,12 @@ export class PathMux {
    * @throws QuiesceError ERR_OPTION_INVALID for one that does not end in a slash
    */
   handlePrefix(path: string, handler: ApiHandler, options: Listing = {}): void {
-    checkArguments('handlePrefix(path, handler, options?)', [path, 'a text'], [handler, 'a function'], [options, 'an object of options'])
+    checkArguments(
+      'handlePrefix(path, handler, options?)',
+      [path, 'a text'],
+      [handler, 'a function'],
+      [options, withOptions<Listing>('listed')],
+    )
     const { listed = true } = options
     if (!path.endsWith('/')) throw optionError('path', path, `a prefix must end in a trailing slash: ${path}/`)
     this.#add(this.#prefixes, path, { handler, isListed: listed, registered: new Error('first registration') })

@@ -1,7 +1,7 @@
 import type { ApiServer } from '../api-server.ts'
 import { loopbackResource } from '../client/loopback-resource.ts'
 import type { ResourceClient } from '../client/resource-client.ts'
-import { checkArguments, type Duration, errorRecord, optionError, parseDuration, systemClock, toError, withFields } from '../engine.ts'
+import { checkArguments, type Duration, errorRecord, optionError, parseDuration, systemClock, toError, withFields, withOptions } from '../engine.ts'
 import { isSameJson } from '../groups/api-object.ts'
 import { KUBERNETES_FINALIZER } from '../groups/deletion-finalizers.ts'
 import { timestamp } from '../groups/rest/prepare.ts'
@@ -72,7 +72,11 @@ const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook'
  * addNamespaceController(server, { informers: sharedInformers(server) })
  */
 export function addNamespaceController(server: ApiServer, options: NamespaceControllerOptions): void {
-  checkArguments('addNamespaceController(server, options)', [server, A_SERVER], [options, 'an object of options'])
+  checkArguments(
+    'addNamespaceController(server, options)',
+    [server, A_SERVER],
+    [options, withOptions<NamespaceControllerOptions>('informers', 'systemNamespaces', 'workers', 'deletionGracePeriod')],
+  )
   const { informers, systemNamespaces = SYSTEM_NAMESPACES, workers = 2, deletionGracePeriod = '5s' } = options
   parseDuration('deletionGracePeriod of addNamespaceController()', deletionGracePeriod)
   if (!Array.isArray(systemNamespaces) || systemNamespaces.some((name) => typeof name !== 'string' || labelProblems(name).length > 0))

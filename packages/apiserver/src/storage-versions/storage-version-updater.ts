@@ -11,6 +11,7 @@ import {
   systemClock,
   toError,
   withFields,
+  withOptions,
 } from '../engine.ts'
 import { isSameJson } from '../groups/api-object.ts'
 import { groupVersion } from '../groups/resource/define-resource.ts'
@@ -61,7 +62,11 @@ const A_SERVER = withFields('what createApiServer() returns', 'addPostStartHook'
  * addStorageVersions(server)
  */
 export function addStorageVersions(server: ApiServer, options: StorageVersionOptions = {}): void {
-  checkArguments('addStorageVersions(server, options?)', [server, A_SERVER], [options, 'an object of options'])
+  checkArguments(
+    'addStorageVersions(server, options?)',
+    [server, A_SERVER],
+    [options, withOptions<StorageVersionOptions>('refreshInterval', 'clock')],
+  )
   const { refreshInterval = '10m', clock = systemClock } = options
   const refreshMs = parseDuration('refreshInterval of addStorageVersions()', refreshInterval)
   const identity = identityOf(server)

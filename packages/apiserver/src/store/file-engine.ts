@@ -1,6 +1,6 @@
 import { isBuiltin } from 'node:module'
 import { resolve } from 'node:path'
-import { type Clock, checkArguments, optionError, parseDuration, QuiesceError, systemClock, withFields } from '../engine.ts'
+import { type Clock, checkArguments, optionError, parseDuration, QuiesceError, systemClock, withOptions } from '../engine.ts'
 import { FileStore } from './file-store.ts'
 import { FileThreadClient } from './file-thread-client.ts'
 import { isFirstRevision, REVISION_FIRST_MAX, type StoreEngine } from './key-value-store.ts'
@@ -39,7 +39,10 @@ const NODE_MIN = '22.13'
  * @throws QuiesceError ERR_DEPENDENCY_MISSING on a Node without `node:sqlite`, ERR_OPTION_INVALID
  */
 export function fileEngine(options: FileEngineOptions, clock: Clock = systemClock): StoreEngine {
-  checkArguments('fileEngine(options)', [options, withFields('options with a path', 'path')])
+  checkArguments('fileEngine(options)', [
+    options,
+    withOptions<FileEngineOptions>('path', 'history', 'compactionInterval', 'verify', 'revision'),
+  ])
   const { path, history = '5m', compactionInterval = '10s', verify = true, revision = 1 } = options
   if (typeof path !== 'string' || path === '' || path.includes('\0')) throw optionError('path of fileEngine()', path, 'the path of a file')
   const historyMs = parseDuration('history of fileEngine()', history)

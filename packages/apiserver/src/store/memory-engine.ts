@@ -1,4 +1,4 @@
-import { type Clock, checkArguments, optionError, systemClock } from '../engine.ts'
+import { type Clock, checkArguments, optionError, systemClock, withOptions } from '../engine.ts'
 import {
   type Deleted,
   type DeleteWrite,
@@ -42,7 +42,7 @@ const isCount = (given: unknown): given is number => Number.isSafeInteger(given)
  * @throws QuiesceError ERR_OPTION_INVALID
  */
 export function memoryEngine(options: MemoryEngineOptions = {}, clock: Clock = systemClock): StoreEngine {
-  checkArguments('memoryEngine(options?)', [options, 'an object of options'])
+  checkArguments('memoryEngine(options?)', [options, withOptions<MemoryEngineOptions>('history', 'revision')])
   const { history = HISTORY_DEFAULT, revision } = options
   if (!isCount(history)) throw optionError('history of memoryEngine()', history, 'a whole number from 0 on')
   if (revision !== undefined && !isFirstRevision(revision))

@@ -1,5 +1,5 @@
 import { type AuthorizationAttributes, type Authorizer, checkedDecision } from '../authorization/authorizer.ts'
-import { checkArguments, show, systemClock, toError, withFields } from '../engine.ts'
+import { checkArguments, show, systemClock, toError, withFields, withOptions } from '../engine.ts'
 import { askedOf } from './asked-of.ts'
 
 export interface AuthorizerFaultsOptions {
@@ -25,7 +25,7 @@ export async function authorizerFaults(authorizer: Authorizer, options: Authoriz
   checkArguments(
     'authorizerFaults(authorizer, options?)',
     [authorizer, withFields('an object with authorize(attributes, context)', 'authorize')],
-    [options, 'an object of options'],
+    [options, withOptions<AuthorizerFaultsOptions>('asked', 'withinMs')],
   )
   const { asked = [], withinMs = 5_000 } = options
   const questions = [...ODD_QUESTIONS, ...asked]

@@ -10,7 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import { checkArguments, toError } from '../engine.ts'
+import { checkArguments, toError, withOptions } from '../engine.ts'
 import { KNOWN_METHODS } from './methods.ts'
 import type { RequestSpan, RequestTracing, TracedRequest } from './request-tracing.ts'
 
@@ -31,7 +31,7 @@ export interface TraceRequestsOptions {
  * const config = { tracing: traceRequests() }
  */
 export function traceRequests(options: TraceRequestsOptions = {}): RequestTracing {
-  checkArguments('traceRequests(options?)', [options, 'an object of options'])
+  checkArguments('traceRequests(options?)', [options, withOptions<TraceRequestsOptions>('tracer')])
   const { tracer = trace.getTracer('quiesce') } = options
   let hasFailed = false
   const failed = (thrown: unknown): void => {

@@ -52,6 +52,7 @@ export interface AdmissionPlugin {
   validate?(request: AdmissionRequest): unknown
 }
 
+export const ADMISSION_FIELDS: readonly (keyof AdmissionPlugin)[] = ['name', 'handles', 'mutate', 'validate']
 export const ADMISSION_ALLOWED = 'an object with name and mutate() or validate(); handles() is optional'
 
 const isFunctionOrNone = (given: unknown): boolean => given === undefined || typeof given === 'function'

@@ -1,9 +1,20 @@
-import { checkArguments, optionError, show } from '../../engine.ts'
+import {
+  A_SWITCH,
+  AN_OBJECT,
+  checkArguments,
+  checkFields,
+  checkOptions,
+  checkPlainFields,
+  optionError,
+  type RulesOf,
+  show,
+  withOptions,
+} from '../../engine.ts'
 import { labelProblems, subdomainProblems } from '../../names.ts'
 import type { ApiObject, ObjectMeta } from '../api-object.ts'
 import type { MessageShape } from '../protobuf/read-message.ts'
 import { type JsonSchema, readSchema, type StandardJsonSchema } from './schema.ts'
-import type { Strategy } from './strategy.ts'
+import { STRATEGY_FIELDS, type Strategy } from './strategy.ts'
 
 /** A further column of what `kubectl get` prints. */
 export interface Column {
@@ -139,6 +150,26 @@ export type DefinedResource<Objects extends Readonly<Record<string, ApiObject>>,
   readonly versions: { readonly [Version in keyof Objects]: Resource<Objects[Version]> }
 }
 
+const DEFINITION = withOptions<ResourceDefinition>(
+  'group',
+  'kind',
+  'plural',
+  'singular',
+  'listKind',
+  'shortNames',
+  'categories',
+  'scope',
+  'versions',
+  'hub',
+  'storageVersion',
+  'strategy',
+)
+const VERSION_FIELDS: readonly (keyof VersionDefinition)[] = ['schema', 'columns', 'subresources', 'protobuf', 'strategy', 'convert']
+const SUBRESOURCES: RulesOf<NonNullable<VersionDefinition['subresources']>> = { status: A_SWITCH, scale: AN_OBJECT, finalize: A_SWITCH }
+const SCALE_PATHS: readonly (keyof ScalePaths)[] = ['specReplicasPath', 'statusReplicasPath', 'labelSelectorPath']
+const COLUMN_FIELDS: readonly (keyof Column)[] = ['name', 'type', 'path', 'format', 'description', 'priority']
+const CONVERSIONS: readonly (keyof Conversion)[] = ['toHub', 'fromHub']
+
 const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/
 /** What stands in the place of a resource in paths, and is none. */
 const RESERVED: ReadonlySet<string> = new Set(['status', 'finalize', 'watch', 'proxy'])
@@ -160,7 +191,7 @@ export const groupVersion = (group: string, version: string): string => (group =
 export function defineResource<V extends Schemas, Hub extends keyof V = keyof V>(
   definition: ResourceDefinition<V, Hub>,
 ): DefinedResource<{ [Version in keyof V]: ObjectOf<V[Version]> }, Hub> {
-  checkArguments('defineResource(definition)', [definition, 'an object'])
+  checkArguments('defineResource(definition)', [definition, DEFINITION])
   const { group, kind, plural, scope, versions, shortNames = [], categories = [], strategy = {} } = definition
   if (typeof group !== 'string' || (group !== '' && subdomainProblems(group).length > 0))
     throw optionError('group', group, 'a domain name in lower case, or empty')
@@ -179,6 +210,9 @@ export function defineResource<V extends Schemas, Hub extends keyof V = keyof V>
   const all: Record<string, Resource> = {}
   for (const [version, served] of Object.entries(given)) {
     const ofVersion = Object.keys(given).length === 1 ? of : `version ${version} of ${of}`
+    const { subresources = {}, strategy: ofVersionOnly = strategy } = served
+    checkOptions(`subresources of ${ofVersion}`, subresources, SUBRESOURCES)
+    checkPlainFields(`strategy of ${ofVersion}`, ofVersionOnly, STRATEGY_FIELDS)
     all[version] = {
       group,
       version,
@@ -192,11 +226,11 @@ export function defineResource<V extends Schemas, Hub extends keyof V = keyof V>
       isNamespaced: scope === 'Namespaced',
       schema: readSchema(served.schema, `schema of ${ofVersion}`),
       columns: checkColumns(served.columns, ofVersion),
-      hasStatus: served.subresources?.status === true,
-      hasFinalize: served.subresources?.finalize === true,
-      scale: checkScale(served.subresources?.scale, ofVersion),
+      hasStatus: subresources.status === true,
+      hasFinalize: subresources.finalize === true,
+      scale: checkScale(subresources.scale, ofVersion),
       protobuf: served.protobuf,
-      strategy: (served.strategy ?? strategy) as Strategy,
+      strategy: ofVersionOnly as Strategy,
       convert: served.convert,
       versions: all,
       hub,
@@ -231,12 +265,14 @@ function checkVersions({ versions = {}, hub, storageVersion }: GivenVersions, of
   for (const [name, definition] of Object.entries(versions)) {
     if (typeof definition !== 'object' || definition === null)
       throw optionError(`version ${name} of ${of}`, definition, 'an object with a schema')
+    checkFields(`version ${name} of ${of}`, definition, VERSION_FIELDS)
     const { convert } = definition as { readonly convert?: { readonly toHub?: unknown; readonly fromHub?: unknown } | undefined }
     const field = `convert of version ${name} of ${of}`
     if (name === theHub) {
       if (convert !== undefined) throw optionError(field, convert, 'nothing: it is the hub')
     } else if (typeof convert?.toHub !== 'function' || typeof convert.fromHub !== 'function')
       throw optionError(field, convert, '{ toHub, fromHub }: functions that convert to the hub and back')
+    else checkPlainFields(field, convert, CONVERSIONS)
   }
   return { hub: theHub, storageVersion: stored }
 }
@@ -245,6 +281,7 @@ const PATH = /^(?:\.[A-Za-z_][\w-]*)+$/
 
 function checkScale(scale: ScalePaths | undefined, of: string): ScalePaths | undefined {
   if (scale === undefined) return undefined
+  checkFields(`scale of ${of}`, scale, SCALE_PATHS)
   const { specReplicasPath: spec, statusReplicasPath: status, labelSelectorPath: selector = '.status.selector' } = scale
   for (const [field, path, begins] of [
     ['specReplicasPath', spec, /^\.spec\./],
@@ -257,8 +294,10 @@ function checkScale(scale: ScalePaths | undefined, of: string): ScalePaths | und
 }
 
 function checkColumns(columns: readonly Column[] | undefined, of: string): readonly Column[] | undefined {
-  for (const { name, path } of columns ?? [])
+  for (const column of columns ?? []) {
+    const { name, path } = checkFields(`columns of ${of}`, column, COLUMN_FIELDS)
     if (typeof name !== 'string' || name === '' || typeof path !== 'string' || !PATH.test(path))
       throw optionError(`columns of ${of}`, { name, path }, 'a name, and a path such as .spec.size')
+  }
   return columns
 }

@@ -37,3 +37,14 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    */
   readonly garbageCollectionPolicy?: GarbageCollectionPolicy
 }
+
+export const STRATEGY_FIELDS: readonly (keyof Strategy)[] = [
+  'prepareForCreate',
+  'prepareForUpdate',
+  'prepareForDelete',
+  'validate',
+  'warnings',
+  'canonicalize',
+  'allowsUnconditionalUpdate',
+  'garbageCollectionPolicy',
+]

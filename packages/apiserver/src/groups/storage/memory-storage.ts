@@ -1,4 +1,4 @@
-import { checkArguments } from '../../engine.ts'
+import { checkArguments, withOptions } from '../../engine.ts'
 import { type MemoryEngineOptions, memoryEngine } from '../../store/memory-engine.ts'
 import { createStore, type Store } from '../../store/store.ts'
 import { type StorageOverOptions, type StoreStorage, storageOver } from './storage-over.ts'
@@ -19,7 +19,7 @@ const HISTORY_DEFAULT = 1_000
  * const versions = { v1: [{ resource: widgets, storage: memory.resource() }] }
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): MemoryStorage {
-  checkArguments('memoryStorage(options?)', [options, 'an object of options'])
+  checkArguments('memoryStorage(options?)', [options, withOptions<MemoryStorageOptions>('history', 'revision')])
   return new MemoryStorage(options)
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, checkArguments, systemClock, withFields } from '../../engine.ts'
+import { type Clock, checkArguments, systemClock, withFields, withOptions } from '../../engine.ts'
 import { expired, type StatusError, serviceUnavailable } from '../../status-errors.ts'
 import { type KeyValueStore, withPrefix } from '../../store/key-value-store.ts'
 import { indexOfKey } from '../../store/sorted-keys.ts'
@@ -50,7 +50,7 @@ export function storageOver(
     'storageOver(store, resource, tuning?)',
     [store, withFields('a store of createStore()', 'use', 'hold')],
     [resource, A_RESOURCE],
-    [tuning, 'an object of options'],
+    [tuning, withOptions<StorageTuning>('watchCache', 'window')],
   )
   return new StoreStorage(store, resource, tuning, clock)
 }

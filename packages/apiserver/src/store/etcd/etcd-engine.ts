@@ -1,4 +1,13 @@
-import { type Clock, checkArguments, type Duration, optionError, parseDuration, systemClock } from '../../engine.ts'
+import {
+  type Clock,
+  checkArguments,
+  checkFields,
+  type Duration,
+  optionError,
+  parseDuration,
+  systemClock,
+  withOptions,
+} from '../../engine.ts'
 import type { StoreEngine } from '../key-value-store.ts'
 import { EtcdClient, type EtcdTls, loadGrpc } from './etcd-client.ts'
 import { ETCD } from './etcd-messages.ts'
@@ -21,6 +30,8 @@ export interface EtcdEngineOptions {
   /** Default: that of the process. */
   readonly clock?: Clock
 }
+
+const TLS_FIELDS: readonly (keyof EtcdTls)[] = ['caFile', 'certFile', 'keyFile']
 
 const PORT = 2379
 const URL_ALLOWED = 'etcd://HOST:PORT,HOST:PORT/PREFIX; user and password are options of their own'
@@ -46,7 +57,11 @@ const ORDERED_PROGRESS = [
  * const store = createStore(etcdEngine('etcd://127.0.0.1:2379/shop'))
  */
 export function etcdEngine(url: string, options: EtcdEngineOptions = {}): StoreEngine {
-  checkArguments('etcdEngine(url, options?)', [url, 'a text'], [options, 'an object of options'])
+  checkArguments(
+    'etcdEngine(url, options?)',
+    [url, 'a text'],
+    [options, withOptions<EtcdEngineOptions>('tls', 'user', 'password', 'timeout', 'compactionInterval', 'healthInterval', 'clock')],
+  )
   const { endpoints, prefix } = readUrl(url)
   const { tls, user, password, timeout = '5s', compactionInterval = '5m', healthInterval = '2s', clock = systemClock } = options
   const of = 'of etcdEngine()'
@@ -56,6 +71,7 @@ export function etcdEngine(url: string, options: EtcdEngineOptions = {}): StoreE
   if (timeoutMs === 0) throw optionError(`timeout ${of}`, timeout, 'more than 0')
   if (healthMs === 0) throw optionError(`healthInterval ${of}`, healthInterval, 'more than 0')
   if ((user === undefined) !== (password === undefined)) throw optionError(`user ${of}`, user, 'a name and a password, or neither')
+  if (tls !== undefined) checkFields('tls of etcdEngine()', tls, TLS_FIELDS)
   if ((tls?.certFile === undefined) !== (tls?.keyFile === undefined))
     throw optionError(`tls ${of}`, tls, 'certFile and keyFile, or neither')
   const name = `etcd://${endpoints.join(',')}${prefix}`
