@@ -92,3 +92,56 @@ describe('the body of a deletion', () => {
     expect(await left()).toEqual(['a'])
   })
 })
+
+describe('options of the query, as upstream: where there is no body', () => {
+  test.each(['uid=another', 'resourceVersion=1', 'resourceVersion=0', 'resourceVersion=x'])(
+    '%s: nothing else is deleted',
+    async (query) => {
+      const { json, left } = await scene('a', 'b')
+      expect((await json('DELETE', `${WIDGETS}/a?${query}`)).code).toBe(409)
+      expect(await left()).toEqual(['a', 'b'])
+      expect((await json('DELETE', `${WIDGETS}/a?${query}`, {})).code).toBe(200)
+      expect(await left()).toEqual(['b'])
+    },
+  )
+
+  test('what has them is deleted, and what they leave empty is not asked for', async () => {
+    const { json, left, uids } = await scene('a', 'b')
+    const { resourceVersion } = (await json('GET', `${WIDGETS}/a`)).body['metadata'] as { readonly resourceVersion: string }
+    expect((await json('DELETE', `${WIDGETS}/a?uid=${uids[0]}&resourceVersion=${resourceVersion}`)).code).toBe(200)
+    expect((await json('DELETE', `${WIDGETS}/b?uid=&resourceVersion=`)).code).toBe(200)
+    expect(await left()).toEqual([])
+  })
+
+  test('count for each object of a collection', async () => {
+    const { json, left } = await scene('a', 'b')
+    expect((await json('DELETE', `${WIDGETS}?uid=another`)).code).toBe(409)
+    expect(await left()).toEqual(['a', 'b'])
+  })
+})
+
+describe('a collection at a version', () => {
+  const ofOld = async () => {
+    const served = await serveKind(undefined, memoryStorage({ history: 2 }).resource())
+    const version = async () =>
+      ((await served.json('GET', WIDGETS)).body['metadata'] as { readonly resourceVersion: string }).resourceVersion
+    const before = await version()
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) await served.json('POST', WIDGETS, widget(name))
+    return { ...served, before, now: await version() }
+  }
+
+  test('that is forgotten is 410, and nothing is deleted', async () => {
+    const { json, before } = await ofOld()
+    for (const query of [`resourceVersion=${before}`, `resourceVersion=${before}&resourceVersionMatch=Exact`])
+      expect(await json('DELETE', `${WIDGETS}?${query}`, {})).toMatchObject({ code: 410, body: { reason: 'Expired' } })
+    expect((await json('GET', WIDGETS)).body['items']).toHaveLength(7)
+  })
+
+  test('that is known, or may be a newer one, is deleted', async () => {
+    const { json, before, now } = await ofOld()
+    expect((await json('DELETE', `${WIDGETS}?resourceVersion=${now}`, { dryRun: ['All'] })).body['items']).toHaveLength(7)
+    const newer = `resourceVersion=${before}&resourceVersionMatch=NotOlderThan`
+    expect((await json('DELETE', `${WIDGETS}?${newer}`, {})).body['items']).toHaveLength(7)
+    expect((await json('GET', WIDGETS)).body['items']).toEqual([])
+  })
+})

@@ -37,6 +37,10 @@ export async function deleteOptions(rest: RestRequest): Promise<DeleteOptions> {
   }
 }
 
+/**
+ * @see kubernetes/apimachinery pkg/apis/meta/v1/conversion.go
+ * Convert_url_Values_To_v1_DeleteOptions
+ */
 function fromQuery(rest: RestRequest): Fields {
   const orphan = flag(rest, 'orphanDependents')
   const [policy] = rest.queries('propagationPolicy')
@@ -45,6 +49,7 @@ function fromQuery(rest: RestRequest): Fields {
     ...(policy !== undefined && { propagationPolicy: policy }),
     ...(orphan !== undefined && { orphanDependents: orphan }),
     gracePeriodSeconds: wholeNumber(rest, 'gracePeriodSeconds'),
+    preconditions: { uid: rest.query('uid') || null, resourceVersion: rest.query('resourceVersion') || null },
   }
 }
 

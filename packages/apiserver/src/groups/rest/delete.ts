@@ -33,7 +33,8 @@ export async function deleteCollection(rest: RestRequest): Promise<void> {
   const output = negotiateOutput(rest, 'list')
   const list = listOptions(rest, false)
   const options = await deleteOptions(rest)
-  const found = await objectList(rest, list)
+  // Of a version means exactly that one, as upstream, which reads a collection to delete in pages.
+  const found = await objectList(rest, { ...list, match: list.match || 'Exact' })
   for (const object of found.items) {
     // One that was changed meanwhile is deleted as it is then; one that is gone, is.
     let current: ApiObject | undefined = object
