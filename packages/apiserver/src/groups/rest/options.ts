@@ -80,8 +80,12 @@ export function listOptions(rest: RestRequest, isWatch: boolean): ListOptions {
   }
 }
 
-/** Digits of a version that numbers of JavaScript can tell from others; no storage has so many. */
+/**
+ * Digits of a version that numbers of JavaScript can tell from others; no storage has so many: any
+ * longer one is as far in the future.
+ */
 const VERSION_DIGITS = 15
+const UINT64_MAX = 2n ** 64n - 1n
 
 /**
  * The version that a read is to be of at least; empty: none, or any.
@@ -93,8 +97,9 @@ export function askedVersion(rest: RestRequest): string {
     badRequest(`resourceVersion: Invalid value: ${goQuote(text)}: strconv.ParseUint: parsing ${goQuote(text)}: ${why}`)
   if (!/^\d*$/.test(text)) throw refuse('invalid syntax')
   const version = text.replace(/^0+/, '')
-  if (version.length > VERSION_DIGITS) throw refuse('value out of range')
-  return version
+  if (version.length <= VERSION_DIGITS) return version
+  if (version.length > 20 || BigInt(version) > UINT64_MAX) throw refuse('value out of range')
+  return '9'.repeat(VERSION_DIGITS)
 }
 
 const MATCHES = ['Exact', 'NotOlderThan']
