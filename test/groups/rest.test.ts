@@ -248,6 +248,24 @@ describe('writes', () => {
   })
 })
 
+test.each([
+  ['an object', `${WIDGETS}/a`, 200],
+  ['a status', `${WIDGETS}/a/status`, 200],
+  ['a list', WIDGETS, 200],
+  ['a list of all namespaces', '/apis/demo.example/v1/widgets', 200],
+  ['a list that cannot be', `${WIDGETS}?limit=x`, 400],
+  ['none', `${WIDGETS}/none`, 404],
+  ['discovery', '/apis/demo.example/v1', 200],
+])('HEAD of %s has the headers of GET and no body', async (_, path, code) => {
+  const { ask, json } = await serveWidgets()
+  await json('POST', WIDGETS, widget('a'))
+  const [get, head] = [await ask(path), await ask(path, { method: 'HEAD' })]
+  const headersOf = ({ headers }: Response) =>
+    Object.fromEntries([...headers].filter(([name]) => !/^(?:audit-id|date|connection|keep-alive)$/.test(name)))
+  expect([head.status, headersOf(head)]).toEqual([code, headersOf(get)])
+  expect([head.headers.get('content-length'), await head.text()]).toEqual([String((await get.arrayBuffer()).byteLength), ''])
+})
+
 test('an object that is asked for at a version is the only one that is looked at', async () => {
   const memory = memoryStorage().resource()
   let looked = 0

@@ -222,6 +222,10 @@ export const KNOWN_DIFFERENCES: readonly Difference[] = [
     why: 'V74: an object without a kind is refused, as a custom resource is',
     where: all(inGroup('resources'), answered(422), ({ request: { body } }) => body === '{}' || body === 'null'),
   },
+  {
+    why: 'V74: HEAD is GET without the body, as of a custom resource',
+    where: all(isOfResources, asksTo('HEAD')),
+  },
   { why: 'V74: there is no scheme', where: says(' in scheme '), change: saidAs(/ in scheme \\"[^"]*"/g, '') },
   {
     why: 'V75: what is sent at once says its length',

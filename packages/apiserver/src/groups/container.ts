@@ -45,7 +45,8 @@ export class Container {
     const route = exchange && this.routeOf(exchange.info.path)
     if (exchange === undefined || route === undefined) return refusals.notFound()
     ROUTE.set(exchange, route.template)
-    const handler = route.methods.get(request.method ?? '')
+    // As for custom resources upstream: the same without the body, which node leaves out.
+    const handler = route.methods.get(request.method === 'HEAD' ? 'GET' : (request.method ?? ''))
     if (handler === undefined) return refusals.methodNotAllowed()
     if (request.method === 'PATCH' && route.patches?.includes(contentTypeOf(request)) !== true) return refusals.unsupportedMediaType()
     return refusals.notAcceptable(route.produces) ? undefined : handler(request, response)
