@@ -1,14 +1,11 @@
 import { didYouMean } from './did-you-mean.ts'
 import { awaitHint, optionError, QuiesceError } from './errors.ts'
 import { ownFields } from './own-fields.ts'
-import { isFieldsOnly, isPlain } from './records.ts'
+import { isFieldsOnly } from './records.ts'
 
+// A misspelt field, or a promise of them, would mean the default without a word.
 /**
- * Refuses unknown fields, and what has none of its own: a misspelt one, or a promise of them, would
- * mean the default without a word.
- *
- * @param of whose options these are, for the message
- * @returns a copy of its own fields, which is what is to be read
+ * Refuses unknown fields, and what has none of its own; returns a copy, which is to be read.
  * @throws QuiesceError ERR_OPTION_INVALID
  */
 export function checkFields<T extends object>(of: string, options: T, known: readonly string[]): T {
@@ -22,14 +19,6 @@ export function checkFields<T extends object>(of: string, options: T, known: rea
     given: (own as Readonly<Record<string, unknown>>)[field],
     allowed,
   })
-}
-
-/**
- * The same for what may be an instance of a class: that has fields of its own, and is taken as it
- * is.
- */
-export function checkPlainFields(of: string, given: object, known: readonly string[]): void {
-  if (isPlain(given)) checkFields(of, given, known)
 }
 
 /** @throws QuiesceError ERR_OPTION_INVALID for a getter, or a proxy, that throws when it is read */

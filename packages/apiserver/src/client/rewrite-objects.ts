@@ -1,4 +1,4 @@
-import { checkArguments, isAbortSignal, optionError, withFields, withOptions } from '../engine.ts'
+import { checkArguments, checkFields, withFields } from '../engine.ts'
 import type { ApiObject } from '../groups/api-object.ts'
 import { StatusError } from '../status-errors.ts'
 import type { ResourceClient } from './resource-client.ts'
@@ -26,9 +26,8 @@ const A_CLIENT = withFields('a client that can list and update', 'list', 'update
  * const rewritten = await rewriteObjects(loopbackResource(server.loopback, widgets), { signal })
  */
 export async function rewriteObjects(client: Pick<ResourceClient, 'list' | 'update'>, options: RewriteOptions): Promise<number> {
-  checkArguments('rewriteObjects(client, options)', [client, A_CLIENT], [options, withOptions<RewriteOptions>('signal', 'failed')])
-  const { signal, failed } = options
-  if (!isAbortSignal(signal)) throw optionError('signal of rewriteObjects()', signal, 'an AbortSignal')
+  checkArguments('rewriteObjects(client, options)', [client, A_CLIENT], [options, withFields('an object with signal', 'signal')])
+  const { signal, failed } = checkFields('rewriteObjects()', options, ['signal', 'failed'])
   const { items } = await client.list({ signal })
   let taken = 0
   for (const object of items) {

@@ -1,15 +1,4 @@
-import {
-  A_SWITCH,
-  AN_OBJECT,
-  checkArguments,
-  checkFields,
-  checkOptions,
-  checkPlainFields,
-  optionError,
-  type RulesOf,
-  show,
-  withOptions,
-} from '../../engine.ts'
+import { checkArguments, checkFields, optionError, show, unknownFieldOf, withOptions } from '../../engine.ts'
 import { labelProblems, subdomainProblems } from '../../names.ts'
 import type { ApiObject, ObjectMeta } from '../api-object.ts'
 import type { MessageShape } from '../protobuf/read-message.ts'
@@ -165,7 +154,7 @@ const DEFINITION = withOptions<ResourceDefinition>(
   'strategy',
 )
 const VERSION_FIELDS: readonly (keyof VersionDefinition)[] = ['schema', 'columns', 'subresources', 'protobuf', 'strategy', 'convert']
-const SUBRESOURCES: RulesOf<NonNullable<VersionDefinition['subresources']>> = { status: A_SWITCH, scale: AN_OBJECT, finalize: A_SWITCH }
+const SUBRESOURCES: readonly (keyof NonNullable<VersionDefinition['subresources']>)[] = ['status', 'scale', 'finalize']
 const SCALE_PATHS: readonly (keyof ScalePaths)[] = ['specReplicasPath', 'statusReplicasPath', 'labelSelectorPath']
 const COLUMN_FIELDS: readonly (keyof Column)[] = ['name', 'type', 'path', 'format', 'description', 'priority']
 const CONVERSIONS: readonly (keyof Conversion)[] = ['toHub', 'fromHub']
@@ -211,7 +200,10 @@ export function defineResource<V extends Schemas, Hub extends keyof V = keyof V>
   for (const [version, served] of Object.entries(given)) {
     const ofVersion = Object.keys(given).length === 1 ? of : `version ${version} of ${of}`
     const { subresources = {}, strategy: ofVersionOnly = strategy } = served
-    checkOptions(`subresources of ${ofVersion}`, subresources, SUBRESOURCES)
+    checkFields(`subresources of ${ofVersion}`, subresources, SUBRESOURCES)
+    for (const field of ['status', 'finalize'] as const)
+      if (typeof (subresources[field] ?? false) !== 'boolean')
+        throw optionError(`${field} of subresources of ${ofVersion}`, subresources[field], 'true or false')
     checkPlainFields(`strategy of ${ofVersion}`, ofVersionOnly, STRATEGY_FIELDS)
     all[version] = {
       group,
@@ -238,6 +230,12 @@ export function defineResource<V extends Schemas, Hub extends keyof V = keyof V>
     }
   }
   return all[hub] as never
+}
+
+/** An instance of a class has fields of its own. */
+function checkPlainFields(of: string, given: object, known: readonly string[]): void {
+  const wrong = unknownFieldOf(given, known)
+  if (wrong !== undefined) throw optionError(`${of}${wrong.path}`, wrong.given, `one of ${wrong.allowed}`)
 }
 
 const VERSION = /^v[1-9]\d*(?:(?:alpha|beta)[1-9]\d*)?$/
