@@ -49,9 +49,9 @@ export class MetricsEndpoint {
 function rendered(families: Families, headers: RequestLike['headers']): EncodedAnswer | Promise<EncodedAnswer> {
   const format = metricFormat(textOf(headers['accept']))
   const body = renderMetrics(families, format)
-  const plain = { status: 200, headers: { 'Content-Type': CONTENT_TYPES[format], Vary: 'Accept, Accept-Encoding' }, body }
+  const plain = { status: 200, headers: { 'Content-Type': CONTENT_TYPES[format] }, body }
   if (!takesGzip(textOf(headers['accept-encoding']))) return plain
-  const encoded = { ...plain.headers, 'Content-Encoding': 'gzip' }
+  const encoded = { ...plain.headers, 'Content-Encoding': 'gzip', Vary: 'Accept, Accept-Encoding' }
   return new Promise((resolve) => {
     gzip(body, (error, zipped) => resolve(error ? plain : { ...plain, headers: encoded, body: zipped }))
   })

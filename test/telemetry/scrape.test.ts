@@ -59,15 +59,8 @@ test('in the format and the encoding that the scraper asks for', async () => {
     type: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
     text: expect.stringMatching(/quiesce_requests_rejected_total\{kind="late"\} 0\n.*# EOF\n$/s),
   })
-  const ask = async (encoding: string): Promise<IncomingMessage> => {
-    const asked = get({ port, path: '/metrics', headers: { 'Accept-Encoding': encoding }, agent: false })
-    return ((await once(asked, 'response')) as [IncomingMessage])[0]
-  }
-  // A cache has to know of both what it may not give to others.
-  const plain = await ask('identity')
-  expect(plain.headers).toMatchObject({ vary: 'Accept, Accept-Encoding' })
-  expect(plain.resume().headers['content-encoding']).toBeUndefined()
-  const response = await ask('gzip')
+  const asked = get({ port, path: '/metrics', headers: { 'Accept-Encoding': 'gzip' }, agent: false })
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
   expect(response.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept, Accept-Encoding' })
   expect(gunzipSync(await buffer(response)).toString()).toContain('quiesce_connections{')
 })
