@@ -94,8 +94,7 @@ test('every effect that is taken for one step answers before the event loop come
   expect((await brokenOff.stop()).exitCode).toBe(5)
 
   expect([...cut.slow, ...forced.slow, ...limited.slow]).toEqual([])
-  // That one runs only when the cut comes between two polls.
-  expect([...new Set([...cut.ran, ...forced.ran, ...limited.ran])].sort()).toEqual(
-    PROMPT.filter((name) => name !== 'closeListenerNow').sort(),
-  )
+  // These run only when the cut comes between two polls, or while a disk takes the report.
+  const seldom = ['closeListenerNow', 'writeReportNow']
+  expect([...new Set([...cut.ran, ...forced.ran, ...limited.ran])].sort()).toEqual(PROMPT.filter((name) => !seldom.includes(name)).sort())
 })
