@@ -170,13 +170,14 @@ describe('the exit of the process', () => {
     for (const isListeners of [true, false]) {
       const process = new FakeProcess()
       const { life } = lifeIn(process, {})
-      life.addPreShutdownHook('leave', () => new Promise(() => {}))
+      const left = deferred<void>()
+      life.addPreShutdownHook('leave', () => left.promise)
       let heard = 0
       const exit = (): void => {
         if (++heard === at) process.exit(9)
       }
       if (isListeners) process[how]('SIGTERM', exit)
-      void life.run()
+      const running = life.run()
       await aborted(life.signal('PostStartHooksLaunched'))
       const signal = (): void => void process.emit('SIGTERM', 'SIGTERM')
       if (at === 2) signal()
@@ -187,6 +188,8 @@ describe('the exit of the process', () => {
           isListeners ? '; a listener of SIGTERM may have called process.exit(): leave the end to run()' : ''
         }\n`,
       )
+      left.resolve()
+      await expect(running).rejects.toThrow('process.exit')
     }
   })
 
