@@ -115,7 +115,7 @@ export {
   writtenNumber,
 } from '../options/kit/kinds.ts'
 export { Problems, type ProblemWording } from '../options/kit/problems.ts'
-export { at, fieldPath, unknownField, unknownFieldOf, type Wrong, wordsOf, wrongItem } from '../options/kit/wrong.ts'
+export { at, fieldPath, misspeltFieldOf, unknownField, type Wrong, wordsOf, wrongItem } from '../options/kit/wrong.ts'
 export { resolveServerOptions, type ServerOptions } from '../options/options.ts'
 export { SERVER_OPTIONS } from '../options/rows/lifecycle.ts'
 export { TLS_OPTIONS, type TlsOptions } from '../options/rows/tls.ts'

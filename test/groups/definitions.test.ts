@@ -43,17 +43,22 @@ const DEFINITIONS: Readonly<Record<string, { readonly make: (given: never) => un
 
 /** Whose fields are named by the user. */
 const OPEN = 'versions'
+/** What the user implements, which has fields of its own. */
+const IMPLEMENTED = ['strategy', 'convert', 'filters', 'admission']
 /** What other functions have made, and schemas. */
 const FINISHED = ['resource', 'storage', 'schema']
 
-/** The same with a field more in one of its objects, for each of them, by where that is. */
-function* withOneMore(given: unknown, path = '', isOpen = false): Generator<readonly [path: string, given: unknown]> {
+/** The same with a field more in one of its objects, for each of them, by where that is and what it is called. */
+function* withOneMore(given: unknown, path: readonly string[] = []): Generator<readonly [place: string, field: string, given: unknown]> {
   if (Array.isArray(given))
-    for (const [at, item] of given.entries()) for (const [where, one] of withOneMore(item, path)) yield [where, given.with(at, one)]
+    for (const [at, item] of given.entries())
+      for (const [place, field, one] of withOneMore(item, path)) yield [place, field, given.with(at, one)]
   if (typeof given !== 'object' || given === null || Array.isArray(given) || !isPlain(given)) return
-  if (!isOpen) yield [path, { ...given, noSuchField: 1 }]
-  for (const [name, field] of Object.entries(given).filter(([each]) => !FINISHED.includes(each)))
-    for (const [where, one] of withOneMore(field, `${path}.${name}`, name === OPEN)) yield [where, { ...given, [name]: one }]
+  const last = path.at(-1) ?? ''
+  const field = IMPLEMENTED.includes(last) ? `${Object.keys(given).at(-1)}x` : 'noSuchField'
+  if (last !== OPEN) yield [path.join('.'), field, { ...given, [field]: 1 }]
+  for (const [name, inner] of Object.entries(given).filter(([each]) => !FINISHED.includes(each)))
+    for (const [place, added, one] of withOneMore(inner, [...path, name])) yield [place, added, { ...given, [name]: one }]
 }
 
 describe.each(Object.entries(DEFINITIONS))('%s', (_, { make, given }) => {
@@ -61,9 +66,9 @@ describe.each(Object.entries(DEFINITIONS))('%s', (_, { make, given }) => {
     expect(() => make(given as never)).not.toThrow()
   })
 
-  test.each([...withOneMore(given)])('%s with a field that there is not is refused, and the field named', (__, wrong) => {
+  test.each([...withOneMore(given)])('%s with the field %s is refused, and the field named', (__, field, wrong) => {
     expect(() => make(wrong as never)).toThrow(
-      expect.objectContaining({ code: 'ERR_OPTION_INVALID', message: expect.stringContaining('noSuchField') as string }),
+      expect.objectContaining({ code: 'ERR_OPTION_INVALID', message: expect.stringContaining(field) as string }),
     )
   })
 })
@@ -82,16 +87,13 @@ test.each([
   expect(() => defineResource(definition as never)).toThrow(message)
 })
 
-test('an instance of a class has fields of its own', () => {
-  class Filter {
-    readonly name = 'counting'
-    readonly seen = 0
-    readonly admit = () => true
-  }
+test('what the user implements has fields of its own', () => {
+  const filter = { name: 'counting', seen: 0, admit: () => true }
+  const plugin = { name: 'quota', used: 0, validate: nothing }
   class Rules {
     readonly rules = 1
     validate = () => []
   }
-  expect(() => completeConfig({ filters: [new Filter()] })).not.toThrow()
+  expect(() => completeConfig({ filters: [filter], admission: [plugin] })).not.toThrow()
   expect(() => defineResource({ ...KIND, hub: undefined, versions: { v1: { schema, strategy: new Rules() } } } as never)).not.toThrow()
 })

@@ -1,6 +1,5 @@
 import { didYouMean } from '../../base/did-you-mean.ts'
 import { show } from '../../base/errors.ts'
-import { isPlain } from '../../base/records.ts'
 
 /** What is wrong with a value, and where in it. */
 export interface Wrong {
@@ -39,12 +38,12 @@ export function unknownField(name: string, given: unknown, names: readonly strin
 }
 
 /**
- * The first field that there is not. An instance of a class has fields of its own, and is taken as
- * it is.
+ * The first field that is like one of the names, and none of them. What users implement has fields
+ * of its own besides: a misspelt one is all that can be told from those.
  */
-export function unknownFieldOf(given: object, names: readonly string[]): Wrong | undefined {
-  const [name, field] = (isPlain(given) && Object.entries(given).find(([each]) => !names.includes(each))) || []
-  return name === undefined ? undefined : unknownField(name, field, names)
+export function misspeltFieldOf(given: object, names: readonly string[]): Wrong | undefined {
+  const name = Object.keys(given).find((each) => didYouMean(each, names) !== '')
+  return name === undefined ? undefined : unknownField(name, given[name as never], names)
 }
 
 /** The first of a list that is refused. A value that is no list is wrong itself. */

@@ -1,4 +1,4 @@
-import { duration, integer, isRecord, isText, listOf, option, setOf, unknownFieldOf, value, withCommas, writtenNumber } from '../engine.ts'
+import { duration, integer, isRecord, isText, listOf, misspeltFieldOf, option, setOf, value, withCommas, writtenNumber } from '../engine.ts'
 import type { RequestTracing } from '../tracing/request-tracing.ts'
 import { EXPRESSIONS_ALLOWED, wrongExpression } from './cors.ts'
 import type { UserFilter } from './filter.ts'
@@ -125,7 +125,7 @@ export const CHAIN_OPTIONS = {
   filters: option(
     listOf<UserFilter>('a list of { name, admit, over?, before?, after? }', (item) =>
       isRecord(item) && isText(item['name']) && typeof item['admit'] === 'function'
-        ? unknownFieldOf(item, FILTER_FIELDS)
+        ? misspeltFieldOf(item, FILTER_FIELDS)
         : { path: '', given: item, allowed: 'an object with name and admit' },
     ),
     { defaultWords: 'none', meaning: 'Your own filters, each directly before or after another filter' },

@@ -1,4 +1,4 @@
-import { duration, integer, listOf, option, text, unknownFieldOf } from '../engine.ts'
+import { duration, integer, listOf, misspeltFieldOf, option, text } from '../engine.ts'
 import { isStoreAddress } from '../store/store-at.ts'
 import { ADMISSION_ALLOWED, ADMISSION_FIELDS, type AdmissionPlugin, isAdmissionPlugin } from './admission/plugin.ts'
 
@@ -39,7 +39,7 @@ export const GROUP_OPTIONS = {
    */
   admission: option(
     listOf<AdmissionPlugin>('a list of { name, handles?, mutate?, validate? }', (item) =>
-      isAdmissionPlugin(item) ? unknownFieldOf(item, ADMISSION_FIELDS) : { path: '', given: item, allowed: ADMISSION_ALLOWED },
+      isAdmissionPlugin(item) ? misspeltFieldOf(item, ADMISSION_FIELDS) : { path: '', given: item, allowed: ADMISSION_ALLOWED },
     ),
     {
       defaultWords: 'none',

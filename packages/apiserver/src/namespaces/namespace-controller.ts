@@ -1,7 +1,17 @@
 import type { ApiServer } from '../api-server.ts'
 import { loopbackResource } from '../client/loopback-resource.ts'
 import type { ResourceClient } from '../client/resource-client.ts'
-import { checkArguments, type Duration, errorRecord, optionError, parseDuration, systemClock, toError, withFields, withOptions } from '../engine.ts'
+import {
+  checkArguments,
+  type Duration,
+  errorRecord,
+  optionError,
+  parseDuration,
+  systemClock,
+  toError,
+  withFields,
+  withOptions,
+} from '../engine.ts'
 import { isSameJson } from '../groups/api-object.ts'
 import { KUBERNETES_FINALIZER } from '../groups/deletion-finalizers.ts'
 import { timestamp } from '../groups/rest/prepare.ts'

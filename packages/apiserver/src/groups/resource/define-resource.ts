@@ -1,4 +1,4 @@
-import { checkArguments, checkFields, optionError, show, unknownFieldOf, withOptions } from '../../engine.ts'
+import { checkArguments, checkFields, misspeltFieldOf, optionError, show, withOptions } from '../../engine.ts'
 import { labelProblems, subdomainProblems } from '../../names.ts'
 import type { ApiObject, ObjectMeta } from '../api-object.ts'
 import type { MessageShape } from '../protobuf/read-message.ts'
@@ -204,7 +204,7 @@ export function defineResource<V extends Schemas, Hub extends keyof V = keyof V>
     for (const field of ['status', 'finalize'] as const)
       if (typeof (subresources[field] ?? false) !== 'boolean')
         throw optionError(`${field} of subresources of ${ofVersion}`, subresources[field], 'true or false')
-    checkPlainFields(`strategy of ${ofVersion}`, ofVersionOnly, STRATEGY_FIELDS)
+    checkSpelling(`strategy of ${ofVersion}`, ofVersionOnly, STRATEGY_FIELDS)
     all[version] = {
       group,
       version,
@@ -232,9 +232,9 @@ export function defineResource<V extends Schemas, Hub extends keyof V = keyof V>
   return all[hub] as never
 }
 
-/** An instance of a class has fields of its own. */
-function checkPlainFields(of: string, given: object, known: readonly string[]): void {
-  const wrong = unknownFieldOf(given, known)
+/** Of what the user implements, which may have fields of its own. */
+function checkSpelling(of: string, given: object, known: readonly string[]): void {
+  const wrong = misspeltFieldOf(given, known)
   if (wrong !== undefined) throw optionError(`${of}${wrong.path}`, wrong.given, `one of ${wrong.allowed}`)
 }
 
@@ -270,7 +270,7 @@ function checkVersions({ versions = {}, hub, storageVersion }: GivenVersions, of
       if (convert !== undefined) throw optionError(field, convert, 'nothing: it is the hub')
     } else if (typeof convert?.toHub !== 'function' || typeof convert.fromHub !== 'function')
       throw optionError(field, convert, '{ toHub, fromHub }: functions that convert to the hub and back')
-    else checkPlainFields(field, convert, CONVERSIONS)
+    else checkSpelling(field, convert, CONVERSIONS)
   }
   return { hub: theHub, storageVersion: stored }
 }
