@@ -44,6 +44,7 @@ const PARAMETERS = [
   'sendInitialEvents',
   'timeout',
   'timeoutSeconds',
+  'uid',
   'verbose',
   'watch',
 ]
