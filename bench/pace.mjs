@@ -7,10 +7,10 @@ import { median } from './statistics.mjs'
 
 /** Milliseconds from the start of a bare process of each major version of Node to its end, on that machine. */
 const BARE_MS = new Map([
-  [20, 40],
-  [22, 40],
-  [24, 40],
-  [26, 40],
+  [20, 53],
+  [22, 22],
+  [24, 22],
+  [26, 23],
 ])
 const LOOKS = 9
 /** From here on, a missed target says more about the machine than about the program. */
