@@ -48,7 +48,7 @@ const IMPLEMENTED = ['strategy', 'convert', 'filters', 'admission']
 /** What other functions have made, and schemas. */
 const FINISHED = ['resource', 'storage', 'schema']
 
-/** The same with a field more in one of its objects, for each of them, by where that is and what it is called. */
+/** The same with a field more in one of its objects, for each: where, and what it is called. */
 function* withOneMore(given: unknown, path: readonly string[] = []): Generator<readonly [place: string, field: string, given: unknown]> {
   if (Array.isArray(given))
     for (const [at, item] of given.entries())
