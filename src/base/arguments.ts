@@ -42,13 +42,16 @@ export const withOptions = <T extends object>(...known: readonly (keyof T & stri
 const hasFields = (given: unknown, fields: readonly string[]): boolean =>
   ((typeof given === 'object' && given !== null) || typeof given === 'function') && fields.every((field) => field in given)
 
-// Without it the first wrong argument is a TypeError from within, which says nothing about who has
-// to change what.
 /**
- * Checks what an exported function was given, before anything reads it.
+ * Checks what an exported function was given, before anything reads it: without it the first wrong
+ * argument is a TypeError from within, which says nothing about who has to change what.
  * @param call as it is written: the names of the error come from it. A name with `?` may be left
  * out, one with `...` is a list of such arguments
+ * @param given each argument with what it has to be
  * @throws QuiesceError ERR_OPTION_INVALID
+ * @example
+ * const known = withOptions<MemoryEngineOptions>('history', 'revision')
+ * checkArguments('memoryEngine(options?)', [options, known])
  */
 export function checkArguments(call: string, ...given: readonly (readonly [value: unknown, kind: ArgumentKind])[]): void {
   given.forEach(([value, kind], at) => {

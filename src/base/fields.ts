@@ -3,9 +3,12 @@ import { awaitHint, optionError, QuiesceError } from './errors.ts'
 import { ownFields } from './own-fields.ts'
 import { isFieldsOnly } from './records.ts'
 
-// A misspelt field, or a promise of them, would mean the default without a word.
 /**
- * Refuses unknown fields, and what has none of its own; returns a copy, which is to be read.
+ * Refuses unknown fields, and what has none of its own: a misspelt one, or a promise of them, would
+ * mean the default without a word.
+ *
+ * @param of whose options these are, for the message
+ * @returns a copy of its own fields, which is what is to be read
  * @throws QuiesceError ERR_OPTION_INVALID
  */
 export function checkFields<T extends object>(of: string, options: T, known: readonly string[]): T {

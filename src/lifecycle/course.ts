@@ -3,6 +3,7 @@ import type { Deferred } from '../base/deferred.ts'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { errorRecord } from '../base/events.ts'
 import { type Warning, warningsOf } from '../base/warnings.ts'
+import type { EventLog } from '../log/event-log.ts'
 import { hurried, stopProfile } from '../options/budget.ts'
 import { readStopOptions, type StopOptions } from '../options/stop-options.ts'
 import { followLife } from '../platforms/platforms.ts'
@@ -21,6 +22,7 @@ import { hiddenRoutes, withoutEffect } from './start-warnings.ts'
 
 export interface CourseContext extends EffectSources {
   readonly recorder: Recorder
+  readonly log: EventLog
   readonly signals: SignalLatches
   readonly health: LifeHealth
   readonly startOutcome: StartOutcome

@@ -4,7 +4,6 @@ import type { StopCauses } from '../actors/stop-causes.ts'
 import type { World } from '../actors/world.ts'
 import { errorRecord } from '../base/events.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
-import type { EventLog } from '../log/event-log.ts'
 import { exitCodeOfOutcome, moreSevere } from '../machines/exit-codes.ts'
 import { comesBefore } from '../machines/user-phases.ts'
 import type { Recorder } from '../report/recorder.ts'
@@ -27,7 +26,6 @@ export interface EffectSources {
   readonly drains: Drains
   readonly listeners: OpenedListeners
   readonly observer: Observer | undefined
-  readonly log: EventLog
   readonly finalOutput: FinalOutput
   readonly finish: Finish
 }

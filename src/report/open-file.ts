@@ -8,12 +8,13 @@ export const LINKS_MAX = 40
 /** Windows has no such flag, and no links of users. */
 const NO_FOLLOW = (constants as Partial<typeof constants>).O_NOFOLLOW ?? 0
 
-// Our own links and root's are followed, which are there on purpose. In a folder that others may
-// write, one of theirs would have us write to a file of ours that they have chosen. Each link is
-// read here, and the system follows none: one that takes the place of a file between a look and the
-// opening is found by the opening itself.
 /**
  * Opens a file of the product to write to it, by its path, which other users may have a hand in.
+ * Our own links and root's are followed, which are there on purpose. In a folder that others may
+ * write, one of theirs would have us write to a file of ours that they have chosen. Each link is
+ * read here, and the system follows none: one that takes the place of a file between a look and the
+ * opening is found by the opening itself.
+ * @param flags of `open`, as numbers
  * @throws Error for a link of another user
  */
 export function openFile(path: string, flags: number, mode?: number): number {

@@ -40,7 +40,7 @@ export class SecureContexts {
     this.#first = serving ? 1 : 0
     this.#contexts = this.#pairs.map((pair) => contextOf(pair, shared))
     this.#table = nameTable(sni.map(({ names, leaf }) => ({ names, inCertificate: namesIn(leaf) })))
-    this.options = withOptions(this.#pairs[0] as Pair, shared)
+    this.options = optionsOf(this.#pairs[0] as Pair, shared)
     this.#own = own && { name: own.name, context: createSecureContext({ ...shared, cert: own.cert, key: own.key }) }
   }
 
@@ -69,7 +69,7 @@ export class SecureContexts {
   }
 }
 
-const withOptions = ({ cert, key, passphrase }: Pair, shared: SecureContextOptions): SecureContextOptions => ({
+const optionsOf = ({ cert, key, passphrase }: Pair, shared: SecureContextOptions): SecureContextOptions => ({
   ...shared,
   cert: cert.text,
   key: key.text,
@@ -78,7 +78,7 @@ const withOptions = ({ cert, key, passphrase }: Pair, shared: SecureContextOptio
 
 function contextOf(pair: Pair, shared: SecureContextOptions): SecureContext {
   try {
-    return createSecureContext(withOptions(pair, shared))
+    return createSecureContext(optionsOf(pair, shared))
   } catch (thrown) {
     // A key that is too short, or a signature that is too weak, of a pair that matches.
     throw tlsError(pair.cert.from, `cannot be served (${reasonOf(thrown)})`, thrown)

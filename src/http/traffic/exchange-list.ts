@@ -4,12 +4,12 @@ interface Linked<T> {
   newer: T | undefined
 }
 
-// A Set would do, but costs each request more than everything else here together, because it
-// reallocates as it empties and fills again; and a list is old when its exchange is young, so that
-// each reference that it has to one costs V8's collector something: hence only one [measured].
 /**
  * Exchanges in the order in which they were added, linked through themselves in a ring, so that an
- * exchange is in one list at a time.
+ * exchange is in one list at a time. A Set would do, but costs each request more than everything
+ * else here together, because it reallocates as it empties and fills again; and a list is old when
+ * its exchange is young, so that each reference that it has to one costs V8's collector something:
+ * hence only one [measured].
  */
 export class ExchangeList<T extends Linked<T>> {
   newest: T | undefined = undefined

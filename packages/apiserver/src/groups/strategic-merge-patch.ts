@@ -84,7 +84,7 @@ function without(list: readonly unknown[], deleted: readonly unknown[]): readonl
   return list.filter((each) => !gone.has(each))
 }
 
-/** What the elements of a list are told apart by: one of their fields, or else by themselves. */
+/** Identifies elements of a list: by the key field of the list if it has one, else by value. */
 class Ids {
   readonly #key: string | undefined
   readonly #list: string
@@ -101,7 +101,7 @@ class Ids {
     return id
   }
 
-  /** The elements by what they are told apart by. */
+  /** The elements, each under what identifies it. */
   index(list: readonly unknown[]): Map<unknown, unknown> {
     return new Map(list.map((each) => [this.of(each), each]))
   }
